@@ -386,6 +386,11 @@ pub(crate) fn may_fail(program: &Program<Bulk>, op: &BulkOp) -> bool {
     }
 }
 
+/// Whether an operation may be done where nobody asks for what it gives.
+pub(crate) fn is_total(program: &Program<Bulk>, op: &BulkOp) -> bool {
+    op.blocks().is_empty() && !may_fail(program, op)
+}
+
 impl Flow for Bulk {
     fn slots(op: &BulkOp) -> Slots {
         match op {

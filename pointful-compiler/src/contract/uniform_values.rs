@@ -22,7 +22,7 @@
 //! there are no lanes, and so no value, nobody looks at what is there now.
 
 use super::is_cheap;
-use crate::analysis::dataflow::{Flow, for_each_axis, may_fail};
+use crate::analysis::dataflow::{self, Flow, for_each_axis};
 use crate::canonicalize::substitution::Subst;
 use crate::differentiate::builder::reads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -183,7 +183,7 @@ impl Walk {
                 let known = self.integers.get(&args[0]);
                 known.is_some_and(|&number| (0..i128::from(*length)).contains(&number))
             }
-            _ => op.blocks().is_empty() && !may_fail(program, op),
+            _ => dataflow::is_total(program, op),
         }
     }
 }

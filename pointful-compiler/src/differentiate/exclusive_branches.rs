@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! %2[i] = select c, %0, 0
-//! %3[i] = select c, 0, %1          %2[i] = select c, %0, %1
-//! %4[i] = add %3, %2          ▶
+//! %3[i] = select c, 0, %1     ▶    %4[i] = select c, %0, %1
+//! %4[i] = add %3, %2
 //! ```
 //!
 //! # Why it is sound
@@ -81,6 +81,11 @@ impl Builder {
             match (self.parts(cond), self.definition(cond)) {
                 (Some((both, parts)), _) if both == is && all.len() + open.len() < CONDITIONS => {
                     open.extend(parts.map(|part| (part, is)));
+                }
+                #[cfg(test)]
+                (Some((both, _)), _) if both == is => {
+                    crate::testing::entered::enter(&crate::testing::entered::CONDITIONS_MANY);
+                    all.push((cond, is));
                 }
                 (_, Some(BulkOp::Map(Prim::Not, args))) => open.push((args[0], !is)),
                 _ => all.push((cond, is)),

@@ -17,11 +17,13 @@
 //!
 //! # Why it is sound
 //!
-//! What is read of the table is read of the part, by the same indices; nobody else looks at the table.
+//! What is read of the table is read of the part, by the same indices; nobody else looks at the table. The
+//! table and the places are specified in each iteration: none of them stands behind a guard.
 
 use std::collections::BTreeMap;
 
 use super::residuals::is_short;
+use crate::analysis::dataflow::Flow;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::pass::Pass;
@@ -35,13 +37,27 @@ pub const RESIDUAL_SLICES: Pass<Bulk> = Pass {
 
 /// Collects of each table the part that is read.
 pub fn residual_slices(program: Program<Bulk>) -> Program<Bulk> {
-    program.rewritten(block)
+    let mut guarded = ValueSet::new();
+    behind_guards(&program.body, &mut guarded);
+    program.rewritten(|program, body| block(program, body, &guarded))
 }
 
-fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
+/// Finds what stands behind guards, at any depth.
+fn behind_guards(block: &Block<Bulk>, guarded: &mut ValueSet) {
+    for stmt in &block.stmts {
+        if stmt.guard.is_some() {
+            guarded.extend(&stmt.results);
+        }
+        for inner in stmt.op.blocks() {
+            behind_guards(inner, guarded);
+        }
+    }
+}
+
+fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>, guarded: &ValueSet) {
     for stmt in &mut block.stmts {
         for inner in stmt.op.blocks_mut() {
-            self::block(program, inner);
+            self::block(program, inner, guarded);
         }
     }
     for number in 0..block.stmts.len() {
@@ -49,7 +65,7 @@ fn block(program: &mut Program<Bulk>, block: &mut Block<Bulk>) {
             continue;
         };
         for slot in init.len()..block.stmts[number].results.len() {
-            if let Some(part) = Part::of(program, block, number, slot) {
+            if let Some(part) = Part::of(program, block, guarded, [number, slot]) {
                 #[cfg(test)]
                 crate::testing::entered::enter(&crate::testing::entered::SLICED);
                 part.collect(program, block);
@@ -84,8 +100,8 @@ impl Part {
     fn of(
         program: &Program<Bulk>,
         block: &Block<Bulk>,
-        number: usize,
-        slot: usize,
+        guarded: &ValueSet,
+        [number, slot]: [usize; 2],
     ) -> Option<Self> {
         let stmt = &block.stmts[number];
         let BulkOp::Loop {
@@ -95,43 +111,31 @@ impl Part {
             return None;
         };
         let table = body.results[slot];
-        let made = body
-            .stmts
-            .iter()
-            .find(|stmt| stmt.results.contains(&table))?;
+        let dims = &program.ty(table).dims;
         let is_long = |axis: &AxisId| !lanes.contains(axis) && !is_short(program, *axis);
-        if made.guard.is_some() || !program.ty(table).dims.iter().any(is_long) {
+        if guarded.contains(&table) || !dims.iter().any(is_long) {
             return None;
         }
-        let mut reads = Reads {
-            collected: stmt.results[slot],
-            axis: *axis,
-            results: &stmt.results,
-            bound: ValueSet::new(),
-            known: BTreeMap::new(),
-            read: BTreeMap::new(),
+        let reads = Reads::of(program, block, number, (stmt.results[slot], *axis))?;
+        let within = |place| match place {
+            Place::Index => body.params[0],
+            Place::Collected(slot) => body.results[slot],
+            Place::Before(value) => value,
         };
-        block.stmts[number..]
-            .iter()
-            .for_each(|stmt| reads.bind(stmt));
-        let rest = block.stmts[number + 1..].iter();
-        if block.results.contains(&reads.collected) || !rest.into_iter().all(|s| reads.stmt(s)) {
-            return None;
-        }
-        let places = reads.common().into_iter();
-        let at: Vec<(AxisId, ValueId)> = places
-            .filter(|(axis, _)| is_long(axis))
-            .filter_map(|(axis, place)| Some((axis, within(program, body, place, table)?)))
+        // A place for all points of the table, or one for each of its points along other axes.
+        let places: Vec<(AxisId, ValueId)> = (reads.common().into_iter())
+            .map(|(axis, place)| (axis, within(place)))
+            .filter(|(axis, place)| is_long(axis) && !guarded.contains(place))
+            .filter(|(_, place)| program.ty(*place).dims.iter().all(|dim| dims.contains(dim)))
             .collect();
-        let sliced: Vec<AxisId> = at.iter().map(|(axis, _)| *axis).collect();
-        let fits = |value: ValueId| {
-            let mut dims = program.ty(value).dims.iter();
-            dims.all(|dim| !sliced.contains(dim))
-        };
-        (!at.is_empty() && at.iter().all(|&(_, place)| fits(place))).then(|| Self {
+        let mut along = places
+            .iter()
+            .flat_map(|(_, place)| &program.ty(*place).dims);
+        let fits = along.all(|dim| places.iter().all(|(axis, _)| axis != dim));
+        (fits && !places.is_empty()).then(|| Self {
             number,
             slot,
-            at,
+            at: places,
             tables: reads.read.into_keys().collect(),
         })
     }
@@ -146,8 +150,17 @@ impl Part {
             ty.dims.retain(|axis| !sliced(axis));
             let part = program.value(ty, stmt.span);
             let at = self.at.clone();
-            let op = BulkOp::Gather { table, at };
-            body.stmts.push(Stmt::new(vec![part], op, stmt.span));
+            let part_of = BulkOp::Gather { table, at };
+            // As soon as it is there: the table may be changed after that.
+            let makes =
+                |stmt: &Stmt<Bulk>| part_of.reads_any(|value| stmt.results.contains(&value));
+            let first = body
+                .stmts
+                .iter()
+                .rposition(makes)
+                .map_or(0, |last| last + 1);
+            let read = Stmt::new(vec![part], part_of, stmt.span);
+            body.stmts.insert(first, read);
             body.results[self.slot] = part;
         }
         for value in self.tables.iter().chain([collected]) {
@@ -177,35 +190,9 @@ fn narrow(stmt: &mut Stmt<Bulk>, tables: &ValueSet, sliced: &impl Fn(&AxisId) ->
     }
 }
 
-/// What a place is in the iteration itself, if it is one for all points of a table but for lanes of it.
-fn within(
-    program: &Program<Bulk>,
-    body: &Block<Bulk>,
-    place: Place,
-    table: ValueId,
-) -> Option<ValueId> {
-    let value = match place {
-        Place::Index => body.params[0],
-        Place::Before(value) => value,
-        Place::Collected(slot) => {
-            let value = body.results[slot];
-            let mut made = body
-                .stmts
-                .iter()
-                .filter(|stmt| stmt.results.contains(&value));
-            if made.any(|stmt| stmt.guard.is_some()) {
-                return None;
-            }
-            value
-        }
-    };
-    let dims = &program.ty(table).dims;
-    let mut own = program.ty(value).dims.iter();
-    own.all(|dim| dims.contains(dim)).then_some(value)
-}
-
 /// What is read of a table that a loop has collected.
 struct Reads<'b> {
+    program: &'b Program<Bulk>,
     collected: ValueId,
     /// The axis of iterations.
     axis: AxisId,
@@ -228,21 +215,42 @@ struct Read {
     again: Option<Vec<Vec<(AxisId, Place)>>>,
 }
 
-impl Reads<'_> {
-    fn bind(&mut self, stmt: &Stmt<Bulk>) {
-        self.bound.extend(&stmt.results);
-        for inner in stmt.op.blocks() {
-            self.bound.extend(&inner.bound());
+impl<'b> Reads<'b> {
+    /// What is read after a loop, if of each read it is known of which iteration.
+    fn of(
+        program: &'b Program<Bulk>,
+        block: &'b Block<Bulk>,
+        number: usize,
+        (collected, axis): (ValueId, AxisId),
+    ) -> Option<Self> {
+        let mut bound = ValueSet::new();
+        for stmt in &block.stmts[number..] {
+            bound.extend(&stmt.results);
+            for inner in stmt.op.blocks() {
+                bound.extend(&inner.bound());
+            }
         }
+        let mut reads = Self {
+            program,
+            collected,
+            axis,
+            results: &block.stmts[number].results,
+            bound,
+            known: BTreeMap::new(),
+            read: BTreeMap::new(),
+        };
+        let mut rest = block.stmts[number + 1..].iter();
+        let fits = rest.all(|stmt| reads.stmt(stmt)) && reads.used(&block.results);
+        fits.then_some(reads)
     }
 
     /// The places along axes that all reads have in common.
     fn common(&self) -> Vec<(AxisId, Place)> {
         let mut all = self.read.values().flat_map(|read| match &read.again {
-            None => vec![read.places.clone()],
-            Some(again) => (again.iter())
+            Some(again) if !again.is_empty() => (again.iter())
                 .map(|places| [read.places.as_slice(), places].concat())
                 .collect(),
+            _ => vec![read.places.clone()],
         });
         let Some(mut common) = all.next() else {
             return Vec::new();
@@ -253,34 +261,38 @@ impl Reads<'_> {
         common
     }
 
-    /// Looks at a statement; whether it reads the table of one iteration, if any.
+    /// Looks at a statement; whether it reads tables of iterations only.
     fn stmt(&mut self, stmt: &Stmt<Bulk>) -> bool {
+        let extents = |value| Bulk::type_extents(self.program, value);
+        let params = stmt.op.blocks().into_iter().flat_map(|block| &block.params);
+        let mut used: Vec<ValueId> = stmt
+            .results
+            .iter()
+            .chain(params)
+            .copied()
+            .flat_map(extents)
+            .collect();
+        used.extend(Bulk::extents(self.program, &stmt.op));
+        used.extend(stmt.guard);
         if let BulkOp::Gather { table, at } = &stmt.op {
-            for &(_, place) in at {
-                self.used(place);
-            }
-            stmt.guard.into_iter().for_each(|guard| self.used(guard));
-            return self.gather(stmt.results[0], *table, at);
+            used.extend(at.iter().map(|(_, place)| place));
+            return self.used(&used) && self.gather(stmt.results[0], *table, at);
         }
-        let read = stmt.op.operands().into_iter().chain(stmt.guard);
-        let mut whole = false;
-        for value in read {
-            whole |= value == self.collected;
-            self.used(value);
-        }
-        for block in stmt.op.blocks() {
-            whole |= block.results.contains(&self.collected);
-            whole |= !block.stmts.iter().all(|stmt| self.stmt(stmt));
-            block.results.iter().for_each(|&result| self.used(result));
-        }
-        !whole
+        used.extend(stmt.op.operands());
+        self.used(&used)
+            && (stmt.op.blocks().into_iter()).all(|block| {
+                block.stmts.iter().all(|stmt| self.stmt(stmt)) && self.used(&block.results)
+            })
     }
 
-    /// Notes that a value is used as it is.
-    fn used(&mut self, value: ValueId) {
-        if let Some(read) = self.read.get_mut(&value) {
-            read.again = None;
+    /// Notes that values are used as they are; whether these are not all tables together.
+    fn used(&mut self, values: &[ValueId]) -> bool {
+        for value in values {
+            if let Some(read) = self.read.get_mut(value) {
+                read.again = None;
+            }
         }
+        !values.contains(&self.collected)
     }
 
     fn gather(&mut self, result: ValueId, table: ValueId, at: &[(AxisId, ValueId)]) -> bool {

@@ -41,7 +41,7 @@ const STAYING: [&str; 2] = [ARMS[1], ARMS[2]];
 const ROWS: [&str; 4] = ["k", "(k - 1).clamp()", "(k + 1).clamp()", "(k - 2).wrap()"];
 
 /// How many arms there are: a few, and more than are looked through.
-const COUNTS: [usize; 8] = [2, 3, 3, 4, 4, 6, 9, 48];
+const COUNTS: [usize; 8] = [2, 3, 3, 4, 4, 6, 9, 70];
 
 /// A function `f` and, of some form, `g` of it.
 fn random_arms(rng: &mut Rng) -> String {
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ADDED_AS_CHOICE, ADDED_TO_ANOTHER, BRANCHES_MANY, CHANGED_IN_BRANCHES, DUPLICATED, FED,
-        FEEDS_MANY, READ_AS_HANDED, SUNK,
+        ADDED_AS_CHOICE, ADDED_TO_ANOTHER, BRANCHES_MANY, CHANGED_IN_BRANCHES, CONDITIONS_MANY,
+        DUPLICATED, FED, FEEDS_MANY, READ_AS_HANDED, SUNK,
     };
 
     /// Members of `K`.
@@ -122,6 +122,7 @@ mod tests {
             ("arms contribute a choice", &ADDED_AS_CHOICE),
             ("or a sum", &ADDED_TO_ANOTHER),
             ("too many arms to see which", &BRANCHES_MANY),
+            ("or too many conditions", &CONDITIONS_MANY),
             ("arms that do alike do so each for itself", &DUPLICATED),
             ("a change of one arm is made in it", &SUNK),
             ("what an arm reads, it reads of what is handed to it", &FED),

@@ -55,6 +55,8 @@ std::thread_local! {
     pub(crate) static SLICED: Cell<u32> = const { Cell::new(0) };
     /// So many branches contribute that it is not looked whether they are exclusive.
     pub(crate) static BRANCHES_MANY: Cell<u32> = const { Cell::new(0) };
+    /// A condition is made of so many that not all are looked at.
+    pub(crate) static CONDITIONS_MANY: Cell<u32> = const { Cell::new(0) };
     /// A change of one side of a choice is made in front of it.
     pub(crate) static SUNK: Cell<u32> = const { Cell::new(0) };
     /// A side of a branch takes what its own condition says of another choice.

@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::analysis::dataflow::{Flow, may_fail, named_axes, points};
+use crate::analysis::dataflow::{Flow, is_total, named_axes, points};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Lit, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -233,7 +233,7 @@ impl Walk<'_> {
     fn stmt(&mut self, stmt: &mut Stmt<Bulk>, held: &[Cond], own: usize) {
         // Where the statement is run.
         let mut run = Conds::from_slice(held);
-        let total = self.is_total(&stmt.op);
+        let total = is_total(self.program, &stmt.op);
         if total {
             let Some(wanted) = &self.wanted[stmt.results[0].index()] else {
                 return;
@@ -475,11 +475,6 @@ impl Walk<'_> {
     /// Whether a condition is known at each point of these axes.
     fn covers(&self, dims: &[AxisId], cond: Cond) -> bool {
         self.axes(cond).all(|axis| dims.contains(axis))
-    }
-
-    /// Whether an operation may be evaluated where nobody wants it.
-    fn is_total(&self, op: &BulkOp) -> bool {
-        op.blocks().is_empty() && !may_fail(self.program, op)
     }
 }
 

@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::update_chains::{is_harmless, sites, tables};
-use crate::analysis::dataflow::may_fail;
+use super::update_chains::{sites, tables};
+use crate::analysis::dataflow::{is_total, may_fail};
 use crate::differentiate::builder::reads;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{Block, Operation, Program, Stmt, ValueId, ValueSet, Values};
@@ -51,7 +51,7 @@ fn late(program: &Program<Bulk>, block: &Block<Bulk>) -> BTreeSet<usize> {
     for (number, stmt) in block.stmts.iter().enumerate() {
         let tables = tables(program, stmt);
         let waits = if tables.is_empty() {
-            is_harmless(program, stmt) && stmt.op.reads_any(|value| changed.contains(&value))
+            is_total(program, &stmt.op) && stmt.op.reads_any(|value| changed.contains(&value))
         } else {
             !may_fail_inside(program, stmt) && !tables.iter().any(|table| stay.contains(table))
         };

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::smallvec;
 
-use super::update_chains::{Chain, Region, base, both, is_harmless, length, made};
+use super::update_chains::{Chain, Region, base, both, length, made};
 use super::{Conds, Handed, Uses, literals};
-use crate::analysis::dataflow::named_axes;
+use crate::analysis::dataflow::{is_total, named_axes};
 use crate::ir::stages::bulk::{Bulk, BulkOp};
 use crate::ir::{AxisId, Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -212,6 +212,7 @@ impl Look<'_> {
             program,
             block,
             uses,
+            handed,
             ..
         } = *self;
         let first = side.chain.first();
@@ -231,14 +232,15 @@ impl Look<'_> {
             if table != base || !self.feeds(side, number, &mut feeding) {
                 continue;
             }
-            // They go in front of the first change.
-            let results = feeding
+            // They go in front of the first change, once.
+            let mut results = feeding
                 .iter()
                 .flat_map(|&number| &block.stmts[number].results);
-            let mut readers = results
-                .filter_map(|result| uses.readers.get(result))
-                .flatten();
-            if readers.all(|reader| *reader >= first || feeding.contains(reader)) {
+            let fits = results.all(|result| {
+                let mut readers = uses.readers.get(result).into_iter().flatten();
+                readers.all(|reader| *reader >= first || feeding.contains(reader))
+            });
+            if fits && handed.gone.is_disjoint(&feeding) {
                 all.extend(
                     feeding
                         .into_iter()
@@ -439,8 +441,8 @@ impl Look<'_> {
             && readers.is_none_or(|all| all.iter().all(|&reader| may_read(reader)))
     }
 
-    /// Whether what a statement computes only feeds the changes of a side, at the same point: where
-    /// the side is not taken, nothing comes of it.
+    /// Whether what a statement computes feeds the changes of a side and nothing else, at the same point:
+    /// where the side is not taken, nothing comes of it.
     fn feeds(&self, side: &Side, number: usize, met: &mut BTreeSet<usize>) -> bool {
         if !met.insert(number) {
             return true;
@@ -453,14 +455,15 @@ impl Look<'_> {
         let stmt = &self.block.stmts[number];
         let mut named = named_axes(&stmt.op).into_iter();
         let mut results = stmt.results.iter();
-        is_harmless(self.program, stmt)
+        is_total(self.program, &stmt.op)
             && !named.any(|axis| side.region.axes.contains(&axis))
             && results.all(|&result| {
-                self.is_read_by(result, &mut |reader| {
-                    side.chain.changes.contains_key(&reader)
-                        || self.is_behind(side, reader)
-                        || self.feeds(side, reader, met)
-                })
+                self.uses.readers.contains_key(&result)
+                    && self.is_read_by(result, &mut |reader| {
+                        side.chain.changes.contains_key(&reader)
+                            || self.is_behind(side, reader)
+                            || self.feeds(side, reader, met)
+                    })
             })
     }
 }

@@ -5,9 +5,9 @@ use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Conds, Literal, literals};
-use crate::analysis::dataflow::may_fail;
+use crate::analysis::dataflow::is_total;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
-use crate::ir::{AxisId, Block, Extent, Operation, Program, SpanId, Stmt, Type, ValueId, Values};
+use crate::ir::{AxisId, Block, Extent, Program, SpanId, Stmt, Type, ValueId, Values};
 use crate::ops::Prim;
 
 /// Where changes happen: the axes of the condition, the guard that they may stand behind, and what
@@ -167,7 +167,7 @@ impl Chain {
                 // Where the condition does not hold it ends before it begins.
                 BulkOp::While { lanes, cond, .. } => {
                     let mut tests = cond.stmts.iter();
-                    let asks = tests.all(|stmt| is_harmless(program, stmt))
+                    let asks = tests.all(|stmt| is_total(program, &stmt.op))
                         && region.axes.iter().all(|axis| lanes.contains(axis));
                     Some(asks.then(Self::default)?)
                 }
@@ -203,7 +203,7 @@ impl Chain {
         // How many steps a loop has must be known where the condition does not hold.
         let fits = |(number, stmt): (usize, &Stmt<Bulk>)| match chain.changes.get(&number) {
             Some(_) => length(program, stmt).is_none(),
-            None => region.takes(program, stmt) || is_harmless(program, stmt),
+            None => region.takes(program, stmt) || is_total(program, &stmt.op),
         };
         let mut stmts = body.stmts.iter().enumerate();
         stmts.all(fits).then_some(chain)
@@ -335,11 +335,6 @@ pub(super) fn length(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<Value
         Extent::Value(length) => Some(length),
         Extent::Const(_) | Extent::Size(_) => None,
     }
-}
-
-/// Whether a statement may be where nobody asks for what it gives.
-pub(super) fn is_harmless(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> bool {
-    !may_fail(program, &stmt.op) && stmt.op.blocks().is_empty()
 }
 
 /// The condition and another one, which may say nothing where the first does not hold: then neither
