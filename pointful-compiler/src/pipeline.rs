@@ -7,6 +7,7 @@ use quote::quote;
 
 use crate::canonicalize::cse::{CSE_BULK, CSE_POINT};
 use crate::canonicalize::dce::{DCE_BULK, DCE_POINT};
+use crate::canonicalize::owner_computes::OWNER_COMPUTES;
 use crate::canonicalize::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
 use crate::canonicalize::unroll::UNROLL;
 use crate::contract::disjoint_updates::DISJOINT_UPDATES;
@@ -371,9 +372,22 @@ fn run_for(
 }
 
 /// Before axes are looked for, because every read is a reason for two axes to be the same.
-fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
+pub(crate) fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
     let point = trace.pass(SIMPLIFY_POINT, point);
     let point = unrolled(trace, point);
+    let point = trace.pass(CSE_POINT, point);
+    let point = trace.pass(DCE_POINT, point);
+    owned(trace, point)
+}
+
+/// Loops whose iterations share a table between them, once it is seen that two places are one.
+fn owned(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
+    let before = point.values.len();
+    let point = trace.pass(OWNER_COMPUTES, point);
+    if before == point.values.len() {
+        return point;
+    }
+    let point = trace.pass(SIMPLIFY_POINT, point);
     let point = trace.pass(CSE_POINT, point);
     trace.pass(DCE_POINT, point)
 }

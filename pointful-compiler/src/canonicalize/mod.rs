@@ -3,11 +3,13 @@
 pub(crate) mod cloning;
 pub mod cse;
 pub mod dce;
+pub mod owner_computes;
 pub mod simplify;
 pub(crate) mod substitution;
 pub mod unroll;
 
 pub use cse::cse;
 pub use dce::dce;
+pub use owner_computes::owner_computes;
 pub use simplify::simplify;
 pub use unroll::unroll;

@@ -319,7 +319,13 @@ impl Lift<'_> {
             }
             None => self.place(&op, &points, &dims, &[], false),
         };
-        let value = self.define_at(op, elem, axes, &dims, placement);
+        // It lies as the table before, which it may be written to.
+        let before = self.out.ty(table).dims.clone();
+        let order = match axes.iter().all(|axis| before.contains(axis)) {
+            true => &before,
+            false => &dims,
+        };
+        let value = self.define_at(op, elem, axes, order, placement);
         self.bind(result, value, dims);
     }
 

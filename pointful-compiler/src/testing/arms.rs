@@ -17,9 +17,9 @@ const FORMS: [[&str; 2]; 4] = [
 ];
 
 /// What an arm does to the row `k`, or to others. `P` is a row.
-const ARMS: [&str; 15] = [
+const ARMS: [&str; 16] = [
     "let mut s = 0.1; for j in K { s = 0.3 * s + 0.2 * w[k][j]; w[k][j] = s; }",
-    "for j in K { w[k][j] = 0.2 * w[P][j] + 0.1; }",
+    "for j in K { w[k][j] = 0.2 * w[P][(j + 1).wrap()] + 0.1; }",
     "let mut s = 0.2; for j in K { s = 0.5 * s + 0.1 * w[P][j]; } w[k][k] = s;",
     "let mut s = 0.1; for j in K { s = 0.4 * s + w[P][j] * w[k][j]; } w[k] = for j in K { s * w[k][j] };",
     "w[k] = w[P];",
@@ -32,6 +32,7 @@ const ARMS: [&str; 15] = [
     "let r = w[k]; w[k] = w[P]; w[P] = 0.5 * r;",
     "w[k] = for j in K { E };",
     "w[k] = for j in K { E };",
+    "for j in K { w[k][j] = 0.2 * w[P][j] + 0.1; }",
     "",
 ];
 

@@ -53,6 +53,12 @@ std::thread_local! {
     pub(crate) static ACCUMULATED: Cell<u32> = const { Cell::new(0) };
     /// Of a table that a loop collects, the part is collected that is read.
     pub(crate) static SLICED: Cell<u32> = const { Cell::new(0) };
+    /// Iterations that change a slice of a table each follow in no order.
+    pub(crate) static OWNED: Cell<u32> = const { Cell::new(0) };
+    /// Those have nearly all of an axis, of which the other places keep what they have.
+    pub(crate) static OWNED_MOST: Cell<u32> = const { Cell::new(0) };
+    /// They are computed in a loop over the whole axis.
+    pub(crate) static OWNED_INTERIOR: Cell<u32> = const { Cell::new(0) };
     /// So many branches contribute that it is not looked whether they are exclusive.
     pub(crate) static BRANCHES_MANY: Cell<u32> = const { Cell::new(0) };
     /// A condition is made of so many that not all are looked at.

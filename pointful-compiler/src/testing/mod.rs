@@ -27,6 +27,8 @@ mod intervals;
 #[cfg(test)]
 pub(crate) mod lengths;
 #[cfg(test)]
+mod owners;
+#[cfg(test)]
 mod points;
 pub mod products;
 pub mod ragged;

@@ -332,14 +332,18 @@ impl<'a> Elab<'a> {
         let Some(mut values) = self.values_of_bounds(&f.set) else {
             return self.source_anew(f, span);
         };
+        // Another call may have other sets and other lengths for the function's generics.
+        let generics = self.frame.sets.iter().flatten();
+        let mut extents: Vec<Extent> = generics.flat_map(Space::axes).collect();
         if let Over::Members { of, .. } = &f.over {
             let axes = self.space(of, span)?.axes();
             values.extend(axes.iter().filter_map(|axis| match axis {
                 Extent::Value(value) => Some(*value),
                 Extent::Const(_) | Extent::Size(_) => None,
             }));
+            extents.extend(axes);
         }
-        let key = (self.frame.function, f.set.clone(), values);
+        let key = (self.frame.function, f.set.clone(), values, extents);
         if let Some(known) = self.ranges.get(&key) {
             return Ok(known.clone());
         }

@@ -116,9 +116,9 @@ struct Elab<'a> {
     ragged: Vec<(Set, Access)>,
     /// The axes of unions, by those of their parts.
     unions: BTreeMap<(Vec<Extent>, Vec<Extent>), Extent>,
-    /// Ranges with the same bounds are the same: by function, number, and values of the variables
-    /// that say what the bounds are.
-    ranges: BTreeMap<(usize, Set, Vec<ValueId>), Source>,
+    /// Ranges with the same bounds are the same: by function, number, values of the variables that say
+    /// what the bounds are, and what the function's sets are.
+    ranges: BTreeMap<(usize, Set, Vec<ValueId>, Vec<Extent>), Source>,
     /// Members that a range runs over, as places in it.
     ranked: BTreeMap<Vec<ValueId>, ValueId>,
     /// How many operators of `reduce` and `scan` are around; nothing is accumulated in them.

@@ -399,6 +399,31 @@ fn members_from_the_second_and_without_the_last() {
 }
 
 #[test]
+fn ranges_of_a_function_are_those_of_each_call() {
+    let source = "fn tail<N: IndexSet>(x: &Table<N, f64>) -> f64 { sum(for i in N.skip(1) { x[i] }) }
+        fn first<const K: usize>(x: &Table<Fin<K>, f64>) -> usize { let mut n = 0; for _k in 0..K { n += 1; } n }
+        fn all<M: IndexSet, N: IndexSet>(x: &Table<M, f64>, y: &Table<N, f64>) -> (f64, f64, f64, usize) {
+            let short = [1.0, 2.0, 4.0];
+            (tail(x), tail(y), tail(short), 10 * first(short) + first([1.0, 2.0]))
+        }";
+    for n in SIZES {
+        let (x, y) = (noise(n, 12), noise(4, 13));
+        let tail = |x: &[f64]| x.iter().skip(1).sum::<f64>();
+        gives(
+            source,
+            &[n, 4],
+            &[vector(&x), vector(&y)],
+            &[
+                tail(&x).into(),
+                tail(&y).into(),
+                6.0.into(),
+                32_usize.into(),
+            ],
+        );
+    }
+}
+
+#[test]
 fn reductions_of_nothing_and_of_something() {
     let source =
         "fn all_of<N: IndexSet>(x: &Table<N, f64>) -> (f64, f64, f64, f64, usize, bool, bool) {

@@ -33,6 +33,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("residual_slices", tidy::residual_slices),
     command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
+    command("owner_computes", tidy::owner_computes),
     command("unroll", tidy::unroll),
     command("in_place", schedule::in_place),
     command("loop_invariants", schedule::loop_invariants),

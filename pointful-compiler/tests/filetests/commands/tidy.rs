@@ -36,6 +36,10 @@ pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
 
+pub(crate) fn owner_computes(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, canonicalize::owner_computes)
+}
+
 pub(crate) fn unroll(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, |program: Program<Point>| {
         canonicalize::dce(canonicalize::simplify(canonicalize::unroll(program)))
