@@ -42,8 +42,8 @@
 //!
 //! 18. Only `lanes` use a strip, with as many lanes as it is wide.
 //! 19. A lane of those in any order is straight-line but for branches and loops over an axis. What
-//!     it changes is its own, or an element at its number or its index, or combined into by a
-//!     monoid whose order does not show.
+//!     it changes is its own, or an element at its number or its index or as far from these as all
+//!     lanes are, or combined into by a monoid whose order does not show.
 //! 20. In overlapping strips nothing from outside is read that is written there, and what is
 //!     combined is idempotent.
 //! 21. A nest by columns folds nothing, and combines into tables of as many columns as it has, at

@@ -53,6 +53,10 @@ std::thread_local! {
     pub(crate) static ACCUMULATED: Cell<u32> = const { Cell::new(0) };
     /// Of a table that a loop collects, the part is collected that is read.
     pub(crate) static SLICED: Cell<u32> = const { Cell::new(0) };
+    /// Points that may advance together store not at their own index, but at a distance from it.
+    pub(crate) static STORED_AWAY: Cell<u32> = const { Cell::new(0) };
+    /// What is all combined at one place is combined first.
+    pub(crate) static REDUCED: Cell<u32> = const { Cell::new(0) };
     /// Iterations that change a slice of a table each follow in no order.
     pub(crate) static OWNED: Cell<u32> = const { Cell::new(0) };
     /// Those have nearly all of an axis, of which the other places keep what they have.

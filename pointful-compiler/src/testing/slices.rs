@@ -34,11 +34,13 @@ const FIRST: [&str; 4] = [
 ];
 
 /// How the rows are changed.
-const ROWS: [&str; 5] = [
+const ROWS: [&str; 7] = [
     "for i in K { if i != p { let f = 0.1 * w[i][k]; for j in K { w[i][j] -= f * w[p][j]; } } }",
     "for i in K { if i != k { let f = 0.1 * w[i][p]; for j in K { w[i][j] -= f * w[k][j] * b[i]; } } }",
     "for i in (k..).skip(1) { let f = 0.1 * w[i][k]; for j in k.. { w[i][j] -= f * w[k][j]; } }",
     "for i in ..k { let f = 0.1 * w[i][k]; for j in K { w[i][j] -= f * w[k][j].sin(); } }",
+    "for j in (k..).skip(1) { let mut s = 0.0; for i in K { s += w[i][k] * w[i][j]; } for i in K { w[i][j] -= 0.1 * s * w[i][k]; } }",
+    "for j in (k..).skip(1) { for i in K { r[j] += 0.3 * w[i][k] * w[i][j]; } for i in K { w[i][j] -= 0.1 * r[j] * w[i][k]; } }",
     "for i in K { if i == p { w[i][k] *= 0.5; } else { for j in K { w[i][j] -= 0.1 * w[p][j] * w[i][j]; } } }",
 ];
 
@@ -52,8 +54,9 @@ fn slices([pivot, first, rows]: [&str; 3], [result, value]: [&str; 2]) -> String
     format!(
         "fn f<K: IndexSet>({PARAMS}) -> f64 {{
             let mut w = a.clone();
+            let mut r = 0.1 * b;
             for k in K {{ let p = {pivot}; {first} {rows} }}
-            sum(w * w) + sum(b)
+            sum(w * w) + sum(r)
         }}
         fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     )
@@ -63,10 +66,10 @@ fn slices([pivot, first, rows]: [&str; 3], [result, value]: [&str; 2]) -> String
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{DIFFER, SLICED};
+    use crate::testing::entered::{DIFFER, REDUCED, SLICED, STORED_AWAY};
 
     /// Members of `K`.
-    const SIZES: [[usize; 1]; 5] = [[0], [1], [2], [5], [9]];
+    const SIZES: [[usize; 1]; 6] = [[0], [1], [2], [5], [9], [19]];
 
     #[test]
     fn random_slices_agree_at_every_stage() {
@@ -78,6 +81,8 @@ mod tests {
         let counters = [
             ("a condition says that places differ", &DIFFER),
             ("the part of a table is kept that is read", &SLICED),
+            ("what is combined at one place is combined first", &REDUCED),
+            ("columns from one on are changed together", &STORED_AWAY),
         ];
         entered_by(0..80, check, &counters);
     }
@@ -91,7 +96,7 @@ mod tests {
                 source.replace("b: &Table<K, f64>", "b: &Table<K, f64>, c: &Table<M, f64>");
             let source = source
                 .replace("(a, b)", "(a, b, c)")
-                .replace("sum(b)", "sum(b) + sum(c)");
+                .replace("sum(r)", "sum(r) + sum(c)");
             let source = source.replace('K', &format!("Fin::<{members}>"));
             SLICED.set(0);
             let checked = check_source(&source, &[[1]], &[2], &mut Rng::new(1), 1);

@@ -90,6 +90,10 @@ impl Simplify for Bulk {
             BulkOp::Assert { cond, .. } if context.truth(*cond) == Some(true) => {
                 Answer::Values(Vec::new())
             }
+            BulkOp::Scatter { .. } => match reduced(context, stmt, out) {
+                Some(op) => Answer::Op(op),
+                None => Answer::Keep,
+            },
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
@@ -97,7 +101,6 @@ impl Simplify for Bulk {
             | BulkOp::Pack { .. }
             | BulkOp::Reduce { .. }
             | BulkOp::Scan { .. }
-            | BulkOp::Scatter { .. }
             | BulkOp::Update { .. }
             | BulkOp::Assert { .. }
             | BulkOp::Loop { .. }
@@ -470,6 +473,50 @@ fn placed(
         && (guard.is_none() || guard == stmt.guard);
     *base = table;
     fits.then_some(op)
+}
+
+/// What is all combined at one place is combined first.
+///
+/// ```text
+/// %2[n] = scatter add %0 [n := %1] over [m] %v     ▶     %3 = reduce add [m] %v
+///                                                        %2[n] = scatter add %0 [n := %1] over [] %3
+/// ```
+fn reduced(
+    context: &mut Context<'_, Bulk>,
+    stmt: &Stmt<Bulk>,
+    out: &mut Vec<Stmt<Bulk>>,
+) -> Option<BulkOp> {
+    let mut op = stmt.op.clone();
+    let BulkOp::Scatter {
+        monoid,
+        at,
+        over,
+        value,
+        mask: None,
+        ..
+    } = &mut op
+    else {
+        return None;
+    };
+    let is_one = |&(axis, index): &(AxisId, ValueId)| {
+        let dims = context.axes(&[index]);
+        let mut over = over.iter();
+        // Of nothing there may be no place.
+        !context.is_unspecified(index) && over.all(|other| *other != axis && !dims.contains(other))
+    };
+    if over.is_empty() || at.is_empty() || !at.iter().all(is_one) {
+        return None;
+    }
+    #[cfg(test)]
+    crate::testing::entered::enter(&crate::testing::entered::REDUCED);
+    let elem = context.elem(*value);
+    let reduce = BulkOp::Reduce {
+        combine: Combine::Monoid(*monoid),
+        axes: std::mem::take(over),
+        operands: vec![*value],
+    };
+    *value = context.bind(reduce, elem, stmt.guard, stmt.span, out);
+    Some(op)
 }
 
 /// A scatter or an update whose condition is known.

@@ -7,7 +7,8 @@ use crate::analysis::effects::{asked, is_pure};
 use crate::analysis::moves::Moves;
 use crate::analysis::parts::Parts;
 use crate::ir::stages::cpu::{Acc, Cpu, CpuOp, Own, Par, Tile};
-use crate::ir::{Block, Elem, Extent, Operation, Stmt, ValueId, ValueSet};
+use crate::ir::{Block, Elem, Extent, Operation, Scalar, Stmt, ValueId, ValueSet};
+use crate::ops::Prim;
 
 impl VerifyOwn for Cpu {
     fn operands_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
@@ -110,7 +111,7 @@ impl VerifyOwn for Cpu {
             } => {
                 let mut lane = Lane {
                     places,
-                    own: &body.params,
+                    own: body.params.clone(),
                     bound: ValueSet::new(),
                 };
                 lane.block(body)
@@ -412,8 +413,9 @@ fn combines(
 /// Invariant 19: what a lane may do.
 struct Lane<'p, 'v> {
     places: &'v Places<'p, Cpu>,
-    /// Its number and its index.
-    own: &'v [ValueId],
+    /// Its number and its index, and what is as far apart for lanes as these are.
+    own: Vec<ValueId>,
+    /// What may be another for each lane.
     bound: ValueSet,
 }
 
@@ -422,12 +424,33 @@ impl Lane<'_, '_> {
         self.bound.extend(&block.params);
         for stmt in &block.stmts {
             self.op(&stmt.op)?;
-            self.bound.extend(&stmt.results);
+            if self.is_apart(&stmt.op) {
+                self.own.extend(&stmt.results);
+            }
+            if !matches!(stmt.op, CpuOp::Const(_) | CpuOp::Size(_)) {
+                self.bound.extend(&stmt.results);
+            }
             for inner in stmt.op.blocks() {
                 self.block(inner)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether an operation gives a number of the lane's own and one that is the same for all.
+    fn is_apart(&self, op: &CpuOp) -> bool {
+        let is_own = |value| self.own.contains(value);
+        match op {
+            CpuOp::Prim(Prim::Cast(Scalar::Usize | Scalar::I64) | Prim::Trust(_), args) => {
+                is_own(&args[0])
+            }
+            CpuOp::Prim(Prim::Add | Prim::Sub, args) => {
+                let [a, b] = [&args[0], &args[1]];
+                let same = |value| !self.bound.contains(value);
+                (is_own(a) && same(b)) || (is_own(b) && same(a))
+            }
+            _ => false,
+        }
     }
 
     fn op(&self, op: &CpuOp) -> Result<(), VerifyError> {
@@ -480,7 +503,7 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// A place is the lane's own, or an element at its number or its index.
+    /// A place is the lane's own, or an element at its number or its index, or at a distance from it that is the same for all.
     fn changes(&self, place: ValueId, indices: &[ValueId]) -> Result<(), VerifyError> {
         let own =
             self.bound.contains(&place) || indices.iter().any(|index| self.own.contains(index));

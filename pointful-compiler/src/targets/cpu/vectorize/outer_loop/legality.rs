@@ -367,7 +367,12 @@ impl<'p> Look<'p> {
             CpuOp::Store {
                 buffer, indices, ..
             } => {
-                let own = self.own.contains(buffer) || indices.contains(&self.index);
+                let mut strides = indices.iter().map(|&index| self.stride(index));
+                let own = self.own.contains(buffer) || strides.any(|stride| stride == Stride::One);
+                #[cfg(test)]
+                if own && !self.own.contains(buffer) && !indices.contains(&self.index) {
+                    crate::testing::entered::enter(&crate::testing::entered::STORED_AWAY);
+                }
                 own.then(|| self.access(*buffer, indices, around))?
             }
             CpuOp::Combine {
