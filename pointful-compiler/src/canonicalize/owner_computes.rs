@@ -33,8 +33,9 @@
 //!
 //! # What it costs
 //!
-//! Slices that are not all of an axis are copied from the table and to it. A derivative is worth that; else only
-//! loops are taken in which nothing but such loops are, as what they compute is computed for the table.
+//! Slices that are not all of an axis, or with which a loop begins, are copied from the table and to it. A
+//! derivative is worth that; else only loops are taken in which such loops are loops that are taken as well:
+//! what they compute is computed for the table.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -258,20 +259,19 @@ impl Walk<'_> {
             return None;
         }
         let owned = self.owned((*extent, body), init)?;
-        let in_place = owned
-            .iter()
-            .any(|owned| matches!(owned.places, Places::Most(_)));
-        if in_place && !self.derived && !self.dissolves(body) {
+        let is_part = owned.iter().any(|owned| owned.places.are_most());
+        let is_copied = |init: &[ValueId]| {
+            let is_version = |value| owned.iter().any(|table| table.versions.contains_key(value));
+            is_part || init.iter().any(is_version)
+        };
+        if !self.derived && !self.dissolves(body, &is_copied) {
             return None;
         }
         #[cfg(test)]
         {
             use crate::testing::entered::{OWNED, OWNED_MOST, enter};
             enter(&OWNED);
-            if owned
-                .iter()
-                .any(|owned| matches!(owned.places, Places::Most(_)))
-            {
+            if is_part {
                 enter(&OWNED_MOST);
             }
         }
@@ -303,22 +303,18 @@ impl Walk<'_> {
         Some(all)
     }
 
-    /// Whether the loops in a block are such, too.
-    fn dissolves(&self, block: &Block<Point>) -> bool {
+    /// Whether the loops in a block are such, too, as far as slices are copied for what they begin with.
+    fn dissolves(&self, block: &Block<Point>, is_copied: &dyn Fn(&[ValueId]) -> bool) -> bool {
         block.stmts.iter().all(|stmt| {
             let dissolves = match &stmt.op {
                 PointOp::Loop {
                     extent, init, body, ..
-                } => self.owned((*extent, body), init).is_some(),
-                PointOp::While { .. } => false,
+                } => !is_copied(init) || self.owned((*extent, body), init).is_some(),
+                PointOp::While { init, .. } => !is_copied(init),
                 _ => true,
             };
-            dissolves
-                && stmt
-                    .op
-                    .blocks()
-                    .into_iter()
-                    .all(|inner| self.dissolves(inner))
+            let mut inner = stmt.op.blocks().into_iter();
+            dissolves && inner.all(|block| self.dissolves(block, is_copied))
         })
     }
 
@@ -637,6 +633,12 @@ enum Places {
     Most(i128),
 }
 
+impl Places {
+    fn are_most(self) -> bool {
+        matches!(self, Places::Most(_))
+    }
+}
+
 /// A table of which each iteration of a loop has a slice.
 struct Owned {
     /// The table before the loop.
@@ -695,7 +697,7 @@ impl Owned {
                 None => k != slot,
             });
             // What few iterations change of the slices would be copied as a whole.
-            let few = matches!(places, Places::Most(_)) || look.is_carried;
+            let few = places.are_most() || look.is_carried;
             let is_walked = (look.along.iter().enumerate()).all(|(k, walked)| *walked || k == axis);
             let versions = look.versions;
             (fits && (is_walked || !few)).then_some(Self {
