@@ -371,35 +371,36 @@ fn run_for(
     }
 }
 
-/// Before axes are looked for, because every read is a reason for two axes to be the same.
+/// Before axes are looked for, because every read is a reason for two axes to be the same. Loops over
+/// a few members take their own branches; which iterations share a table is seen once two places that
+/// are one are one value.
 pub(crate) fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
     let point = trace.pass(SIMPLIFY_POINT, point);
-    let point = unrolled(trace, point);
-    let point = trace.pass(CSE_POINT, point);
-    let point = trace.pass(DCE_POINT, point);
-    owned(trace, point)
+    let point = made(trace, UNROLL, point, &[SIMPLIFY_POINT]);
+    let tidy = [CSE_POINT, DCE_POINT];
+    let point = tidy
+        .into_iter()
+        .fold(point, |point, pass| trace.pass(pass, point));
+    let tidy = [SIMPLIFY_POINT, CSE_POINT, DCE_POINT];
+    made(trace, OWNER_COMPUTES, point, &tidy)
 }
 
-/// Loops whose iterations share a table between them, once it is seen that two places are one.
-fn owned(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
+/// A pass and, if it has made anything, what tidies that.
+fn made(
+    trace: &mut Trace,
+    pass: Pass<Point>,
+    point: Program<Point>,
+    tidy: &[Pass<Point>],
+) -> Program<Point> {
     let before = point.values.len();
-    let point = trace.pass(OWNER_COMPUTES, point);
-    if before == point.values.len() {
-        return point;
-    }
-    let point = trace.pass(SIMPLIFY_POINT, point);
-    let point = trace.pass(CSE_POINT, point);
-    trace.pass(DCE_POINT, point)
-}
-
-/// Loops over a few members, and the branches that each of these takes.
-fn unrolled(trace: &mut Trace, point: Program<Point>) -> Program<Point> {
-    let before = point.values.len();
-    let point = trace.pass(UNROLL, point);
-    match before == point.values.len() {
-        true => point,
-        false => trace.pass(SIMPLIFY_POINT, point),
-    }
+    let point = trace.pass(pass, point);
+    let tidy = if before == point.values.len() {
+        &[]
+    } else {
+        tidy
+    };
+    tidy.iter()
+        .fold(point, |point, pass| trace.pass(*pass, point))
 }
 
 /// Expands, differentiates, and tidies what that has left. Lifting makes one definition of

@@ -50,6 +50,22 @@ impl Subst {
         }
     }
 
+    /// Replaces what a block reads and gives, and what the blocks inside do.
+    pub(crate) fn block<S: Flow>(&self, block: &mut Block<S>) {
+        for stmt in &mut block.stmts {
+            self.stmt_throughout(stmt);
+        }
+        self.results(block);
+    }
+
+    /// Replaces what a statement reads, and what the blocks inside do.
+    pub(crate) fn stmt_throughout<S: Flow>(&self, stmt: &mut Stmt<S>) {
+        self.stmt(stmt);
+        for inner in stmt.op.blocks_mut() {
+            self.block(inner);
+        }
+    }
+
     /// Replaces extents in types and declarations, once the walk is over.
     pub(crate) fn types<S: Flow>(&self, program: &mut Program<S>) {
         S::for_each_declared_extent_mut(program, &mut |value| *value = self.get(*value));

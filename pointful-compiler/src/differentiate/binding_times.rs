@@ -92,7 +92,7 @@ pub fn staged(mut program: Program<Bulk>, early: (usize, usize)) -> Option<Stage
         stmts: second,
         results: later.to_vec(),
     };
-    super::replace(&names, &mut second);
+    names.block(&mut second);
 
     let mut program = b.program;
     let mut early = Program {

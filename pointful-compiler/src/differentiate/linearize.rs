@@ -33,7 +33,6 @@ use super::demand::{Asked, Demand};
 use super::last_values::Tables;
 use super::tapes::Counted;
 use super::transpose::{Seed, transpose};
-use super::{replace, replace_stmt};
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp, Combine};
 use crate::ir::{AxisId, Block, Lit, Mode, Monoid, Operation, Stmt, ValueId, ValueSet};
@@ -145,7 +144,7 @@ impl<'b> Dual<'b> {
     }
 
     pub(super) fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
-        replace_stmt(&self.names, &mut stmt);
+        self.names.stmt_throughout(&mut stmt);
         if stmt.guard.is_none() {
             stmt.guard = self.condition(&stmt);
         }
@@ -326,7 +325,7 @@ impl<'b> Dual<'b> {
         for (&param, &arg) in rule.params.iter().zip(&args) {
             subst.replace(param, arg);
         }
-        replace(&subst, &mut rule);
+        subst.block(&mut rule);
         let tangents: Vec<ValueId> = args.iter().map(|&arg| self.tangent_or_zero(arg)).collect();
         let asked = stmt.results.iter().map(|&result| self.demand.get(result));
         let ignored = asked.into_iter().any(|asked| *asked != Asked::Always);
@@ -431,7 +430,7 @@ impl<'b> Dual<'b> {
     /// Conditions may stand behind what asks for them, and have got other names since.
     pub(super) fn settle_names(&mut self) {
         let names = &self.names;
-        self.b.for_each_linear(|stmt| replace_stmt(names, stmt));
+        self.b.for_each_linear(|stmt| names.stmt_throughout(stmt));
     }
 
     /// The statements of a block that is linear in `params`, with these in their place. Its own
@@ -459,7 +458,7 @@ impl<'b> Dual<'b> {
                 let zero = subst.get(param);
                 inner.set(zero, Some(tangent));
             }
-            replace(&subst, &mut block);
+            subst.block(&mut block);
             inner.block(block.stmts);
             inner.settle_names();
             block
@@ -478,7 +477,7 @@ impl<'b> Dual<'b> {
         for (&param, &arg) in block.params.iter().zip(args) {
             subst.replace(param, arg);
         }
-        replace(&subst, &mut block);
+        subst.block(&mut block);
         for mut stmt in block.stmts {
             let own = stmt.guard;
             stmt.guard = self.b.behind(None, |b| b.both(guard, own));

@@ -164,7 +164,7 @@ impl Walk {
                         stmts,
                         results,
                     };
-                    replace(&at, &mut made);
+                    at.block(&mut made);
                     // Who differentiates this again asks by which values something was computed.
                     self.b.learn_all(&made);
                     let Block { stmts, results, .. } = made;
@@ -287,21 +287,5 @@ impl Walk {
                 ([part.primal, turned].concat(), [values, given].concat())
             }
         }
-    }
-}
-
-/// Replaces what a block reads, in it and in the blocks inside.
-fn replace(subst: &Subst, block: &mut Block<Bulk>) {
-    for stmt in &mut block.stmts {
-        replace_stmt(subst, stmt);
-    }
-    subst.results(block);
-}
-
-/// Replaces what a statement reads, and what the blocks inside do.
-fn replace_stmt(subst: &Subst, stmt: &mut Stmt<Bulk>) {
-    subst.stmt(stmt);
-    for inner in stmt.op.blocks_mut() {
-        replace(subst, inner);
     }
 }

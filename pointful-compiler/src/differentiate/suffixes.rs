@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use super::builder::Builder;
 use super::cloning::{Copier, extend};
 use super::linearize::Dual;
-use super::replace;
 use crate::analysis::dataflow::may_fail;
 use crate::canonicalize::substitution::Subst;
 use crate::contract::is_simple;
@@ -169,7 +168,7 @@ impl Dual<'_> {
             }
         }
         let mut op = op.clone();
-        replace(&subst, &mut op);
+        subst.block(&mut op);
         op
     }
 
@@ -189,7 +188,7 @@ impl Dual<'_> {
         for (&param, &value) in copy.params.iter().zip(left.iter().chain(right)) {
             subst.replace(param, value);
         }
-        replace(&subst, &mut copy);
+        subst.block(&mut copy);
         let around = self.b.guard;
         let guard = self.b.behind(None, |b| b.both(around, guard));
         for mut stmt in copy.stmts {

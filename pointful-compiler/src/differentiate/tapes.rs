@@ -34,7 +34,6 @@
 
 use super::builder::{Builder, reads};
 use super::cloning::Copier;
-use super::replace;
 use super::residuals::{Ragged, as_member};
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -308,7 +307,7 @@ impl Tapes {
             for (&result, &again) in known.results.iter().zip(&again) {
                 names.replace(result, again);
             }
-            replace(&names, body);
+            names.block(body);
         }
     }
 

@@ -41,7 +41,6 @@ use std::collections::BTreeMap;
 
 use super::builder::{Builder, reads};
 use super::reductions::Along;
-use super::replace;
 use crate::analysis::dataflow::named_axes;
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::bulk::{Bulk, BulkOp};
@@ -521,7 +520,7 @@ impl Transpose<'_> {
             };
             subst.replace(param, cotangent);
         }
-        replace(&subst, &mut rule);
+        subst.block(&mut rule);
         for mut inner in rule.stmts {
             self.top().inside.extend(&inner.results);
             inner.guard = self.b.behind(None, |b| b.both(stmt.guard, inner.guard));

@@ -503,7 +503,8 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// A place is the lane's own, or an element at its number or its index, or at a distance from it that is the same for all.
+    /// A place is the lane's own, or an element at its number or its index, or at a distance from it
+    /// that is the same for all.
     fn changes(&self, place: ValueId, indices: &[ValueId]) -> Result<(), VerifyError> {
         let own =
             self.bound.contains(&place) || indices.iter().any(|index| self.own.contains(index));
