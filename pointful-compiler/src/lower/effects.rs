@@ -57,13 +57,14 @@ enum Use {
 }
 
 /// A use of a path. `at` are the variables that its leading indices are, as far as they are plain
-/// variables; `indices` how many there are.
+/// variables; `indices` how many there are. `repeated` says that a loop of the part is around it.
 #[derive(Debug)]
 struct Usage {
     path: Path,
     how: Use,
     at: Vec<LocalId>,
     indices: usize,
+    repeated: bool,
 }
 
 /// The uses of variables in some part of a function.
@@ -74,6 +75,8 @@ pub(super) struct Effects<'s> {
     /// The sets of the loops around, and those around the inmost loop.
     around: Vec<Set>,
     inmost: Vec<Set>,
+    /// How many loops and closures are around.
+    loops: usize,
     summaries: &'s Summaries,
 }
 
@@ -85,6 +88,7 @@ impl<'s> Effects<'s> {
             declared: BTreeSet::new(),
             around: Vec::new(),
             inmost: Vec::new(),
+            loops: 0,
             summaries,
         }
     }
@@ -133,6 +137,18 @@ impl<'s> Effects<'s> {
                 .any(|u| u.how != Use::Read && members.contains(&u.path.0))
     }
 
+    /// Whether all that is written of what the first `count` indices of a table select are single
+    /// places: further indices are given, and the same whatever loops of the part do.
+    pub(super) fn at_places(&self, path: &Path, count: usize) -> bool {
+        let is_place = |usage: &Usage| {
+            let further = usage.at.get(count);
+            let is_fixed = further.is_some_and(|local| !self.declared.contains(local));
+            usage.indices > count && (is_fixed || !usage.repeated)
+        };
+        let of = |usage: &&Usage| covers(path, &usage.path) && usage.how != Use::Read;
+        self.uses.iter().filter(of).all(is_place)
+    }
+
     /// Whether every use of a path has this many indices.
     pub(super) fn indexed(&self, path: &Path, count: usize) -> bool {
         let mut uses = self.uses.iter().filter(|u| covers(path, &u.path));
@@ -167,6 +183,12 @@ impl<'s> Effects<'s> {
         }
     }
 
+    fn repeated(&mut self, part: impl FnOnce(&mut Self)) {
+        self.loops += 1;
+        part(self);
+        self.loops -= 1;
+    }
+
     fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
         for expr in exprs {
             self.expr(expr);
@@ -193,6 +215,7 @@ impl<'s> Effects<'s> {
             how,
             at,
             indices,
+            repeated: self.loops > 0,
         });
     }
 
@@ -202,6 +225,7 @@ impl<'s> Effects<'s> {
             how: Use::Read,
             at: Vec::new(),
             indices: 0,
+            repeated: self.loops > 0,
         });
     }
 
@@ -225,6 +249,7 @@ impl<'s> Effects<'s> {
                     how: Use::Read,
                     at,
                     indices,
+                    repeated: self.loops > 0,
                 });
             }
             _ => self.expr(root),
@@ -310,12 +335,14 @@ impl<'s> Effects<'s> {
                 if self.around.len() > self.inmost.len() {
                     self.inmost.clone_from(&self.around);
                 }
-                self.block(&f.body);
+                self.repeated(|effects| effects.block(&f.body));
                 self.around.pop();
             }
             Kind::While { cond, body, bound } => {
-                self.expr(cond);
-                self.block(body);
+                self.repeated(|effects| {
+                    effects.expr(cond);
+                    effects.block(body);
+                });
                 self.all(bound.as_deref());
             }
             Kind::Match(x, arms) => {
@@ -328,7 +355,7 @@ impl<'s> Effects<'s> {
             }
             Kind::Closure(closure) => {
                 closure.params.iter().for_each(|p| self.declare(p));
-                self.expr(&closure.body);
+                self.repeated(|effects| effects.expr(&closure.body));
             }
             Kind::Assign(op, place, value) => {
                 self.expr(value);
@@ -375,6 +402,7 @@ impl<'s> Effects<'s> {
             how: Use::Assign,
             at: Vec::new(),
             indices: 0,
+            repeated: self.loops > 0,
         });
     }
 
@@ -413,6 +441,7 @@ impl<'s> Effects<'s> {
                 how: usage.how,
                 at,
                 indices: whole.indices + usage.indices,
+                repeated: whole.repeated || usage.repeated,
             });
         }
     }

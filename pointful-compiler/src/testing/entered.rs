@@ -57,6 +57,8 @@ std::thread_local! {
     pub(crate) static STORED_AWAY: Cell<u32> = const { Cell::new(0) };
     /// What is all combined at one place is combined first.
     pub(crate) static REDUCED: Cell<u32> = const { Cell::new(0) };
+    /// Rows of which iterations that follow each other change places stay in their table.
+    pub(crate) static ROWS_STAY: Cell<u32> = const { Cell::new(0) };
     /// Iterations that change a slice of a table each follow in no order.
     pub(crate) static OWNED: Cell<u32> = const { Cell::new(0) };
     /// Those have nearly all of an axis, of which the other places keep what they have.

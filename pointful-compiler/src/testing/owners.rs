@@ -31,7 +31,7 @@ const OUTER: [&str; 9] = [
 ];
 
 /// What an iteration does to its column, or to others.
-const BODIES: [&str; 14] = [
+const BODIES: [&str; 17] = [
     "for i in M { t[i][j] = 0.5 * t[i][j] + a[i][j].sin() * b[j]; }",
     "for i in M { t[i][j] += 0.5 * t[(i - 1).clamp()][j] * b[j]; }",
     "let mut s = 0.1; for i in M { s = 0.5 * s + a[i][j] * t[i][j]; t[i][j] = s; }",
@@ -46,6 +46,9 @@ const BODIES: [&str; 14] = [
     "let mut k = 0; while k < 2 { for i in M { t[i][j] *= b[j]; } k += 1; }",
     "let r = for i in M { t[i][j] + a[i][j] }; for i in M { t[i][j] = 0.5 * r[(i + 1).wrap()]; }",
     "for i in M { v[j] += t[i][j]; } for i in M { t[i][j] -= 0.1 * v[j]; }",
+    "for i in M { w = 0.5 * w + 0.1 * t[i][j]; t[i][j] = w * b[j]; }",
+    "for i in M { t[i][j] = 0.5 * w; w = 0.3 * t[i][j] + a[i][j]; for k in K { u[i][k] += w; } }",
+    "for i in M { w *= 0.5; for _k in 0..2 { t[i][j] += 0.1 * u[i][j] + w; w = t[i][j].sin(); } }",
 ];
 
 /// Functions `f` and `h`, and `g` of them.
@@ -67,9 +70,10 @@ fn owners(loops: &[[&str; 2]], [result, value]: [&str; 2]) -> String {
             let mut t = a.clone();
             let mut u = 0.5 * a;
             let mut v = 0.1 * b;
+            let mut w = 0.1;
             let i0 = argmax(for i in M {{ sum(a[i]) }});
             {loops}
-            for (i, j) in (M, K) {{ t[i][j] + u[i][j] * v[j] }}
+            for (i, j) in (M, K) {{ t[i][j] + u[i][j] * v[j] + 0.1 * w }}
         }}
         fn h<M: IndexSet, K: IndexSet>({PARAMS}) -> f64 {{ let r = f(a, b); sum(r * r) }}
         fn g<M: IndexSet, K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
@@ -80,7 +84,7 @@ fn owners(loops: &[[&str; 2]], [result, value]: [&str; 2]) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{OWNED, OWNED_INTERIOR, OWNED_MOST};
+    use crate::testing::entered::{OWNED, OWNED_INTERIOR, OWNED_MOST, ROWS_STAY};
 
     /// Members of `M` and of `K`.
     const SIZES: [[usize; 2]; 6] = [[1, 0], [1, 1], [2, 2], [3, 4], [2, 9], [3, 17]];
@@ -96,6 +100,7 @@ mod tests {
             ("iterations own slices", &OWNED),
             ("slices of nearly all of an axis", &OWNED_MOST),
             ("in a loop over all of it", &OWNED_INTERIOR),
+            ("rows stay in their table", &ROWS_STAY),
         ];
         entered_by(0..120, check, &counters);
     }

@@ -3,7 +3,8 @@
 //! A `for` is independent unless its body assigns a variable around it that it also reads: that one
 //! becomes a state. A variable that the body only adds to is accumulated. A table that the body
 //! uses at the loop's own indices only is taken apart: each iteration gets its part and gives back
-//! what it made of it, so that writing `t[i]` in a loop over `i` needs no order.
+//! what it made of it, so that writing `t[i]` in a loop over `i` needs no order. Where the iterations
+//! follow each other for another reason, a table stays whole of whose rows they change an element.
 
 use std::rc::Rc;
 
@@ -108,6 +109,11 @@ impl<'a> Elab<'a> {
             });
         // What else is done with what a slice is of is not known here.
         states.extend(sliced);
+        // Where iterations follow each other anyway, what they change places of stays whole.
+        let parts = match states.is_empty() {
+            true => parts,
+            false => self.without_places(parts, &members, &effects, &mut states),
+        };
         let begun: Vec<Path> = begun.into_iter().map(|(path, _)| path).collect();
         // Where iterations follow each other anyway, an accumulator follows with them.
         let begun = if states.is_empty() {
@@ -230,6 +236,24 @@ impl<'a> Elab<'a> {
             Some(Val::Part(part)) => [part.members.as_slice(), members].concat(),
             _ => members.to_vec(),
         }
+    }
+
+    /// Of tables of which each iteration has a part to itself, those whose parts are not only changed
+    /// at a few places. The others become states, so that no part is copied for them.
+    fn without_places(
+        &self,
+        parts: Vec<Path>,
+        members: &[LocalId],
+        effects: &Effects<'_>,
+        states: &mut Vec<Path>,
+    ) -> Vec<Path> {
+        let at_places = |path: &Path| effects.at_places(path, self.members_of(path, members).len());
+        let (few, parts): (Vec<_>, _) = parts.into_iter().partition(at_places);
+        #[cfg(test)]
+        few.iter()
+            .for_each(|_| crate::testing::entered::enter(&crate::testing::entered::ROWS_STAY));
+        states.extend(few);
+        parts
     }
 
     /// The body with its member bound.

@@ -3,6 +3,7 @@
 
 use super::{lower_source, rendered};
 use crate::eval::{Data, EvalError, Inputs, approx_eq, run};
+use crate::testing::entered::ROWS_STAY;
 
 /// Extents at which loops are tried.
 const SIZES: [usize; 5] = [0, 1, 2, 7, 1000];
@@ -395,6 +396,93 @@ fn members_from_the_second_and_without_the_last() {
             &[vector(&x)],
             &[steps.into(), tail.into(), v.into()],
         );
+    }
+}
+
+/// Beside a state of another kind, a row stays in its table if all that is changed of it are places.
+#[test]
+fn rows_of_loops_with_states() {
+    // What is done to row `i` with `s` and `j`, in plain Rust, and whether the row stays.
+    type Plain = fn(&mut [f64], &mut f64, usize, usize);
+    fn at(row: &mut [f64], s: &mut f64, j: usize) {
+        *s = 0.5 * *s + row[j];
+        row[j] = *s;
+    }
+    let cases: [(&str, Plain, bool); 7] = [
+        (
+            "s = 0.5 * s + t[i][j]; t[i][j] = s;",
+            |row, s, _, j| at(row, s, j),
+            true,
+        ),
+        (
+            "s = 0.5 * s + t[i][i]; t[i][i] = s;",
+            |row, s, i, _| at(row, s, i),
+            true,
+        ),
+        (
+            "for _k in 0..2 { s = 0.5 * s + t[i][j]; t[i][j] = s; }",
+            |row, s, _, j| (0..2).for_each(|_| at(row, s, j)),
+            true,
+        ),
+        (
+            "let m = (i + 1).wrap(); if s > 0.0 { t[i][m] = s; } else { t[i][j] += s; } s -= 0.1;",
+            |row, s, i, j| {
+                match *s > 0.0 {
+                    true => row[(i + 1) % row.len()] = *s,
+                    false => row[j] += *s,
+                }
+                *s -= 0.1;
+            },
+            true,
+        ),
+        (
+            "put(&mut t, i, j, s); s += t[i][j];",
+            |row, s, _, j| {
+                row[j] = *s;
+                *s += row[j];
+            },
+            true,
+        ),
+        (
+            "for k in N { s = 0.5 * s + t[i][k]; t[i][k] = s; }",
+            |row, s, _, _| (0..row.len()).for_each(|k| at(row, s, k)),
+            false,
+        ),
+        (
+            "t[i] = 0.5 * t[i]; t[i][j] = s; s += t[i][i];",
+            |row, s, i, j| {
+                row.iter_mut().for_each(|x| *x *= 0.5);
+                row[j] = *s;
+                *s += row[i];
+            },
+            false,
+        ),
+    ];
+    for (body, plain, stays) in cases {
+        let source = format!(
+            "fn put<N: IndexSet>(t: &mut Table<(N, N), f64>, i: N, j: N, s: f64) {{ t[i][j] = s; }}
+            fn all<N: IndexSet>(x: &Table<(N, N), f64>) -> (Table<(N, N), f64>, f64) {{
+                let mut t = x.clone();
+                let mut s = 0.1;
+                for j in N {{ for i in N {{ {body} }} }}
+                (t, s)
+            }}"
+        );
+        for n in [0, 1, 2, 7] {
+            let x = noise(n * n, 15);
+            let (mut t, mut s) = (x.clone(), 0.1);
+            for (j, i) in (0..n).flat_map(|j| (0..n).map(move |i| (j, i))) {
+                plain(&mut t[i * n..][..n], &mut s, i, j);
+            }
+            ROWS_STAY.set(0);
+            gives(
+                &source,
+                &[n],
+                &[matrix(n, n, &x)],
+                &[matrix(n, n, &t), s.into()],
+            );
+            assert_eq!(ROWS_STAY.get() > 0, stays, "{body}");
+        }
     }
 }
 
