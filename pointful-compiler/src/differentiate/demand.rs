@@ -558,11 +558,11 @@ impl Demand {
                 let each = given.into_iter().map(|asked| asked.of_each(*axis));
                 let given: Vec<Asked> = each.collect();
                 self.carried(b, body, &body.params[1..], &given, false);
-                self.begin(b, init, &body.params[1..]);
+                self.begin(b, init, &body.params[1..], &given);
             }
             BulkOp::While { init, body, .. } => {
                 self.carried(b, body, &body.params, &given, false);
-                self.begin(b, init, &body.params);
+                self.begin(b, init, &body.params, &given);
             }
             // What the author's derivative does with it is not known.
             BulkOp::Rule { args, .. } => {
@@ -581,10 +581,26 @@ impl Demand {
         }
     }
 
-    /// Initial states are looked at as states are.
-    fn begin(&mut self, b: &Builder, init: &[ValueId], states: &[ValueId]) {
-        for (&init, &state) in init.iter().zip(states) {
-            self.ask(b, init, self.known(state).of_operands());
+    /// Initial states are looked at as states are, and as what is given in the end: without any
+    /// iteration they are that.
+    fn begin(&mut self, b: &Builder, init: &[ValueId], states: &[ValueId], given: &[Asked]) {
+        for ((&init, &state), given) in init.iter().zip(states).zip(given) {
+            let asked = match self.known(state).of_operands() {
+                asked @ (Asked::Never | Asked::Where(_)) if asked != *given => {
+                    #[cfg(test)]
+                    crate::testing::entered::enter(&crate::testing::entered::BEGUN_APART);
+                    Asked::Sometimes
+                }
+                asked => asked,
+            };
+            self.ask(b, init, asked);
+        }
+    }
+
+    /// Operands are looked at as parameters are.
+    fn applied(&mut self, b: &Builder, operands: &[ValueId], params: &[ValueId]) {
+        for (&operand, &param) in operands.iter().zip(params) {
+            self.ask(b, operand, self.known(param).of_operands());
         }
     }
 
@@ -601,8 +617,12 @@ impl Demand {
         let (left, right) = op.params.split_at(init.len());
         let given: Vec<Asked> = given.iter().map(|a| a.clone().elsewhere(true)).collect();
         self.carried(b, op, left, &given, each);
-        self.begin(b, init, left);
-        self.begin(b, operands, right);
+        // What each application gives, there is none of then.
+        match each {
+            true => self.applied(b, init, left),
+            false => self.begin(b, init, left, &given),
+        }
+        self.applied(b, operands, right);
     }
 
     /// What a mask says of the value that is written where it holds.

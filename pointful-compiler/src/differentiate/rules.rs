@@ -327,11 +327,17 @@ impl Dual<'_> {
             Asked::Always => return Some(tangent),
             Asked::Where(cases) => cases,
             // What nobody asks for is most often not computed; a loop that carries it does.
-            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes | Asked::Never => return None,
+            Asked::Beside(_) | Asked::Along(_) | Asked::Sometimes | Asked::Never => {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::ASKED_SOMETIMES);
+                return None;
+            }
         };
         let Some(cases) = self.left_open(cases) else {
             return Some(tangent);
         };
+        #[cfg(test)]
+        crate::testing::entered::enter(&crate::testing::entered::ASKED_WHERE);
         if self.is_of_matrices(of, coefficient, tangent) {
             return None;
         }

@@ -166,6 +166,12 @@ std::thread_local! {
     pub(crate) static BLOCKS_OF: Cell<Option<[u64; 3]>> = const { Cell::new(None) };
     /// The way back of a reduction reads what comes before and after each element.
     pub(crate) static SUFFIXES: Cell<u32> = const { Cell::new(0) };
+    /// A product of a derivative stands behind the condition under which one asks for it.
+    pub(crate) static ASKED_WHERE: Cell<u32> = const { Cell::new(0) };
+    /// A zero absorbs the factor, as that is not known.
+    pub(crate) static ASKED_SOMETIMES: Cell<u32> = const { Cell::new(0) };
+    /// What a loop begins with is asked for in other cases without an iteration than with some.
+    pub(crate) static BEGUN_APART: Cell<u32> = const { Cell::new(0) };
     /// Where the states of a loop are asked for is found out, in more walks than one.
     pub(crate) static SETTLED: Cell<u32> = const { Cell::new(0) };
     /// It is not, in as many walks as there may be.

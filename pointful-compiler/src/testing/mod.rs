@@ -34,6 +34,8 @@ pub mod products;
 pub mod ragged;
 pub mod random;
 #[cfg(test)]
+mod readers;
+#[cfg(test)]
 mod reductions;
 mod rng;
 #[cfg(test)]
