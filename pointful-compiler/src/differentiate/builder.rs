@@ -644,11 +644,11 @@ impl Builder {
         match self.definition(value)? {
             BulkOp::Iota(_) => Some(left),
             BulkOp::Map(prim, args) if self.is_specified(value) => {
-                let fine = match prim {
-                    Prim::Check(extent) => !matches!(extent, Extent::Value(_)),
-                    prim => !prim.may_panic(self.program.elem(args[0])),
-                };
-                fine.then_some(())?;
+                // Elsewhere, what an index is of may be longer or shorter.
+                let varies = matches!(prim.extent(), Some(Extent::Value(_)));
+                let may_panic =
+                    !matches!(prim, Prim::Check(_)) && prim.may_panic(self.program.elem(args[0]));
+                (!varies && !may_panic).then_some(())?;
                 let mut args = args.iter();
                 args.try_fold(left, |left, &arg| self.steps_from_iota(arg, left))
             }

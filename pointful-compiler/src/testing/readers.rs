@@ -1,5 +1,5 @@
 //! Random functions that read a value in several ways, some of which ignore it: in a branch, as the
-//! beginning of a loop that does not use it, or has no iteration.
+//! beginning of a loop that does not use it, or has no iteration, or at one place.
 
 use super::rng::Rng;
 
@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What reads the number `s`, or the table `r`. `C` is a condition.
-const READERS: [&str; 16] = [
+const READERS: [&str; 18] = [
     "total += if C { s } else { u };",
     "total += if C { u * s } else { s.cos() };",
     "total += match n { 0 => s, 1 => u * s, _ => u };",
@@ -38,6 +38,8 @@ const READERS: [&str; 16] = [
     "let mut w = r; for _k in 0..n { w = b; } total += sum(w);",
     "for k in K { if C { total += r[k] * b[k]; } }",
     "total += sum(for k in K { if a[k] > 0.3 { r[k] } else { s } });",
+    "let p = for k in K { let t = for _j in 0..k.ordinal() { a[k] * u }; match t.get(1) { Some(_) => r[k], None => sum(t) } }; total += p.get(n).unwrap_or(s);",
+    "let p = for k in K { let t = for j in 0..m[k] { a[k] * s + j as f64 }; t.get(n).unwrap_or(u) + 0.1 * sum(t) }; total += p.get(1).unwrap_or(s);",
 ];
 
 const CONDITIONS: [&str; 4] = ["n > 1", "u > 0.1", "sum(b) > 0.0", "s > 0.2"];

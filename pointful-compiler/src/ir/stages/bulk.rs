@@ -168,7 +168,8 @@ pub enum BulkOp {
     /// at computed positions. At each point of `over` (and of the axes that remain), `base` at
     /// `b := e` becomes `base ⊕ v`, where `c` is true. Axes: those of `base` and the `b`s, and
     /// those of `e`, `v` and `c` that are not in `over`. One of the `b`s may itself be in `over`
-    /// (`e`, `v` and `c` then mean the axis of `over`), none of the other axes of `base` may.
+    /// (`e`, `v` and `c` then mean the axis of `over`, and have it in no other case), none of the other
+    /// axes of `base` may.
     Scatter {
         /// How.
         monoid: Monoid,

@@ -221,8 +221,21 @@ impl Walk<'_> {
                 base,
                 at: places,
                 over,
+                value,
+                mask,
                 ..
             } => {
+                let moves = |value: &ValueId| {
+                    let dims = &self.program.ty(*value).dims;
+                    let mut along = places.iter().map(|(axis, _)| axis);
+                    along.any(|axis| dims.contains(axis) && !over.contains(axis))
+                };
+                let indices = places.iter().map(|&(_, index)| index);
+                let mut read = indices.chain([*value]).chain(*mask);
+                if let Some(value) = read.find(moves) {
+                    let what = "has an axis that is addressed and not gone over";
+                    return self.about(13, at, value, what);
+                }
                 let kept = |axis: &&AxisId| places.iter().all(|(place, _)| place != *axis);
                 let mut kept = self.program.ty(*base).dims.iter().filter(kept);
                 if kept.any(|axis| over.contains(axis)) {
