@@ -50,6 +50,14 @@ impl Unsaid {
     }
 }
 
+/// Whether a value is bound in a block or in those inside.
+fn binds(block: &Block<Bulk>, value: ValueId) -> bool {
+    let bound = |stmt: &Stmt<Bulk>| {
+        stmt.results.contains(&value) || stmt.op.blocks().iter().any(|inner| binds(inner, value))
+    };
+    block.params.contains(&value) || block.stmts.iter().any(bound)
+}
+
 /// The statements of a block that is being made.
 #[derive(Default, Debug)]
 pub(super) struct Part {
@@ -170,6 +178,27 @@ impl Builder {
                     reasons.extend(read.filter(|r| operand != *value || written(r)).cloned());
                 }
             }
+            // Where there is nothing to combine it does not matter what that is.
+            BulkOp::Reduce {
+                combine: Combine::Monoid(_) | Combine::ArgMin | Combine::ArgMax,
+                axes,
+                operands,
+            } => {
+                for value in operands {
+                    let read = self.reasons(*value);
+                    // Of many, some are not known any more.
+                    let all = read.len() < REASONS;
+                    for reason in read {
+                        let guard = match reason.chosen.is_empty() {
+                            _ if axes.iter().any(|&axis| self.is_empty(axis)) => None,
+                            true if all => self.with_members(reason.guard, axes),
+                            _ => Some(reason.guard),
+                        };
+                        let chosen = reason.chosen.clone();
+                        reasons.extend(guard.map(|guard| Unsaid { guard, chosen }));
+                    }
+                }
+            }
             op => {
                 for value in op.operands() {
                     reasons.extend_from_slice(self.reasons(value));
@@ -194,14 +223,22 @@ impl Builder {
                     }))
         };
         let inside = match &stmt.op {
-            BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => body.results.as_slice(),
-            _ => &[],
+            BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => Some(&**body),
+            _ => None,
         };
-        let behind = many || stmt.op.operands().iter().any(hidden) || reasons.iter().any(elsewhere);
+        let behind = many
+            || !reasons.is_empty() && stmt.op.operands().iter().any(hidden)
+            || reasons.iter().any(elsewhere);
         let mut own = Vec::new();
         for (k, &result) in stmt.results.iter().enumerate() {
-            let inner = inside.get(k).map_or(&[][..], |&value| self.reasons(value));
-            if !inner.is_empty() {
+            let value = inside.and_then(|body| Some((body, *body.results.get(k)?)));
+            let inner = value.map_or(&[][..], |(_, value)| self.reasons(value));
+            // A condition of the loop's own does not stand here.
+            let is_own = |(body, value): (&Block<Bulk>, ValueId)| {
+                let mut conditions = inner.iter().flat_map(Unsaid::values);
+                hidden(&value) || conditions.any(|condition| binds(body, condition))
+            };
+            if value.is_some_and(is_own) {
                 own.push(result);
             }
             let all = [&reasons, inner].concat();
@@ -340,6 +377,47 @@ impl Builder {
             &BulkOp::Select(a, b, c) if is(b, true) => Some((false, [a, c])),
             _ => None,
         }
+    }
+
+    /// Whether a condition says that there is anything along an axis, and nothing else.
+    pub(super) fn has_members(&self, cond: ValueId, axis: AxisId) -> bool {
+        let Some(BulkOp::Map(Prim::Gt, args)) = self.definition(cond) else {
+            return false;
+        };
+        let is_length = match (self.extent(axis), self.definition(args[0])) {
+            (Extent::Value(length), _) => length == args[0],
+            (extent, Some(BulkOp::Size(other))) => extent == *other,
+            _ => false,
+        };
+        is_length && self.is_none(args[1])
+    }
+
+    /// What of a condition remains to be said where there is something along axes.
+    fn with_members(&self, cond: ValueId, axes: &[AxisId]) -> Option<ValueId> {
+        if axes.iter().any(|&axis| self.has_members(cond, axis)) {
+            return None;
+        }
+        let Some((true, parts)) = self.parts(cond) else {
+            return Some(cond);
+        };
+        match parts.map(|part| self.with_members(part, axes)) {
+            [Some(_), Some(_)] => Some(cond),
+            [left, right] => left.or(right),
+        }
+    }
+
+    /// Whether there is nothing along an axis.
+    fn is_empty(&self, axis: AxisId) -> bool {
+        match self.extent(axis) {
+            Extent::Const(length) => length == 0,
+            Extent::Value(length) => self.is_none(length),
+            Extent::Size(_) => false,
+        }
+    }
+
+    /// Whether a whole number is seen to be zero.
+    fn is_none(&self, number: ValueId) -> bool {
+        matches!(self.definition(number), Some(BulkOp::Const(Lit::Int(_, 0))))
     }
 
     /// Whether it is seen that a value says something everywhere.

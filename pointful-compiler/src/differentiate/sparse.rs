@@ -105,13 +105,7 @@ impl Walk {
     fn stmt(&mut self, mut stmt: Stmt<Bulk>) {
         self.subst.stmt(&mut stmt);
         let around = self.lanes.len();
-        if let BulkOp::Loop { lanes, .. }
-        | BulkOp::While { lanes, .. }
-        | BulkOp::Derive { lanes, .. }
-        | BulkOp::Rule { lanes, .. } = &stmt.op
-        {
-            self.lanes.extend(lanes);
-        }
+        self.lanes.extend(stmt.op.lanes());
         for inner in stmt.op.blocks_mut() {
             let block = std::mem::take(inner);
             *inner = self.block(block);
@@ -171,15 +165,6 @@ impl Walk {
         }
     }
 
-    /// Whether a condition says that there is anything along an axis, and nothing else.
-    fn has_members(&self, cond: ValueId, axis: AxisId) -> bool {
-        let Some(BulkOp::Map(Prim::Gt, args)) = self.defs.of(cond) else {
-            return false;
-        };
-        matches!(self.defs.of(args[0]), Some(BulkOp::Size(extent)) if *extent == self.b.extent(axis))
-            && matches!(self.defs.of(args[1]), Some(BulkOp::Const(Lit::Int(_, 0))))
-    }
-
     /// What is accumulated in places of its own, and added to a table that is there, is accumulated in that.
     ///
     /// ```text
@@ -200,10 +185,16 @@ impl Walk {
             if self.depth > 1
                 && is_there
                 && let Some(mut scatter) = self.defs.of(other).cloned()
-                && let BulkOp::Scatter { monoid, base, .. } = &mut scatter
+                && let BulkOp::Scatter {
+                    monoid, base, at, ..
+                } = &mut scatter
                 && *monoid == Monoid::Add
                 && self.defs.is_zero(*base)
                 && axes(table) == axes(other)
+                && !self.b.program.leans(
+                    &self.b.dims(table),
+                    &Vec::from_iter(at.iter().map(|&(axis, _)| axis)),
+                )
             {
                 #[cfg(test)]
                 crate::testing::entered::enter(&crate::testing::entered::ACCUMULATED);
@@ -239,7 +230,7 @@ impl Walk {
             return None;
         }
         // Where there is a point there is something along its axes.
-        let needed = |mask: &ValueId| !at.iter().any(|&(axis, _)| self.has_members(*mask, axis));
+        let needed = |mask: &ValueId| !at.iter().any(|&(axis, _)| self.b.has_members(*mask, axis));
         let mut here = mask.filter(needed);
         for &(axis, index) in at {
             let is_place = self.b.behind(*mask, |b| {

@@ -98,7 +98,9 @@ pub fn differentiated(
     let derived = derive(tidy(expand::expand(point)));
     // What is dead is tidied away, whatever it reads.
     verify_after("derive", &derived);
-    tidy(differentiate::sparse(tidy(derived)))
+    let sparse = differentiate::sparse(tidy(derived));
+    verify_after("sparse", &sparse);
+    tidy(sparse)
 }
 
 /// What a check found.

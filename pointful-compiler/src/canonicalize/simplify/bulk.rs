@@ -202,6 +202,10 @@ impl Simplify for Bulk {
 
     /// Only what may panic or not end, trusts, or reads something unspecified has to stay behind a
     /// guard that is not simply true.
+    fn lanes(op: &BulkOp) -> &[AxisId] {
+        op.lanes()
+    }
+
     fn needs_guard(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> bool {
         if let Some(guard) = stmt.guard
             && (context.truth(guard) == Some(true)
@@ -465,7 +469,15 @@ fn placed(
     };
     let rank = |values: &[ValueId]| context.axes(values).len();
     let guard = context.guard(sparse);
+    let addressed: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+    let moves = |value: ValueId| {
+        let dims = context.axes(&[value]);
+        addressed.iter().any(|axis| dims.contains(axis))
+    };
     let fits = over.is_empty()
+        && !addressed.iter().any(|axis| context.lanes.contains(axis))
+        && !stmt.guard.is_some_and(moves)
+        && !context.program.leans(&context.axes(&[table]), &addressed)
         && at.iter().all(|&(_, index)| rank(&[index]) == 0)
         && rank(&[table]) == rank(&stmt.results)
         && context.float(*base) == Some(0.0)

@@ -59,6 +59,8 @@ pub(crate) struct Context<'a, S: Simplify> {
     same: Vec<Option<ValueId>>,
     /// What must keep its axes, see [`Simplify::pinned`].
     pinned: ValueSet,
+    /// The lanes of blocks around.
+    pub(super) lanes: Vec<S::Dim>,
     /// Whether there are derivatives still to be taken, which must know what stands in a branch.
     pub(crate) derives: bool,
 }
@@ -74,6 +76,7 @@ impl<'a, S: Simplify> Context<'a, S> {
             unspecified: vec![false; count],
             same: vec![None; count],
             pinned,
+            lanes: Vec::new(),
         }
     }
 

@@ -165,6 +165,8 @@ pub(crate) trait Simplify: Flow {
     fn is_unspecified(context: &Context<'_, Self>, op: &Self::Op, result: ValueId) -> bool;
     /// Whether a guard is still needed.
     fn needs_guard(context: &Context<'_, Self>, stmt: &Stmt<Self>) -> bool;
+    /// The axes at each of whose points a block of the operation runs on its own.
+    fn lanes(op: &Self::Op) -> &[Self::Dim];
 }
 
 struct Walk<'a, S: Simplify> {
@@ -202,9 +204,12 @@ impl<S: Simplify> Walk<'_, S> {
             loop_states::free(&mut stmt, &states, &mut self.subst);
             self.changed = true;
         }
+        let around = self.context.lanes.len();
+        self.context.lanes.extend_from_slice(S::lanes(&stmt.op));
         for inner in stmt.op.blocks_mut() {
             self.block(inner);
         }
+        self.context.lanes.truncate(around);
         self.changed |= code_hoisting::merge(&mut stmt, &mut self.subst);
         for (result, value) in S::uncollect(&self.context, &mut stmt, out) {
             self.subst.replace(result, value);

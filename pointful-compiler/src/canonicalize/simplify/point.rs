@@ -148,6 +148,10 @@ impl Simplify for Point {
         false
     }
 
+    fn lanes(_: &PointOp) -> &[crate::ir::Extent] {
+        &[]
+    }
+
     fn needs_guard(_: &Context<'_, Point>, _: &Stmt<Point>) -> bool {
         false
     }

@@ -238,6 +238,10 @@ impl Walk {
         let (k, spots) = [1, 0]
             .into_iter()
             .find_map(|k| Some((k, self.spots(args[k])?)))?;
+        let dims = self.b.dims(args[0]);
+        for spot in &spots {
+            self.stands_apart(spot, &dims)?;
+        }
         let add = |base, spot| self.added_at(base, spot);
         Some(spots.into_iter().fold(args[1 - k], add))
     }
@@ -380,7 +384,8 @@ impl Walk {
         let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
         let read = at.iter().map(|&(_, index)| index).chain(mask);
         self.even(&moved, read, &moved)?;
-        self.stands_apart(&spot, over)?;
+        let known = [base, value].map(|value| self.b.dims(value));
+        self.stands_apart(&spot, &[over, &known[0], &known[1]].concat())?;
         let places = at.iter();
         let places = places.map(|&(axis, index)| (axis, self.read(index, &spot)));
         let mut places: Vec<(AxisId, ValueId)> = places.collect();
@@ -443,7 +448,7 @@ impl Walk {
     /// Nothing along these axes can be read at one place if how long one is depends on the place.
     fn stands_apart(&self, spot: &Spot, axes: &[AxisId]) -> Option<()> {
         let moved: Vec<AxisId> = spot.at.iter().map(|&(axis, _)| axis).collect();
-        (!self.leans(axes, &moved)).then_some(())
+        (!self.b.program.leans(axes, &moved)).then_some(())
     }
 
     /// Whether all these axes are equally long everywhere, and all these values, read at one place
@@ -466,21 +471,11 @@ impl Walk {
                 Elem::Index(extent) => varies(extent),
                 Elem::Scalar(_) | Elem::Bound(_) => false,
             };
-            if index || self.leans(&self.b.dims(value), moved) {
+            if index || self.b.program.leans(&self.b.dims(value), moved) {
                 return None;
             }
         }
         Some(())
-    }
-
-    /// Whether the length of one of these axes depends on the place along others, which are not
-    /// looked at themselves.
-    pub(super) fn leans(&self, axes: &[AxisId], on: &[AxisId]) -> bool {
-        let depends = |&axis: &AxisId| match self.b.extent(axis) {
-            Extent::Value(extent) => self.b.dims(extent).iter().any(|axis| on.contains(axis)),
-            Extent::Const(_) | Extent::Size(_) => false,
-        };
-        axes.iter().filter(|axis| !on.contains(axis)).any(depends)
     }
 
     /// Another array at the place.

@@ -66,7 +66,11 @@ impl Walk {
             return None;
         }
         let froms: Vec<AxisId> = shifts.iter().map(|shift| shift.from).collect();
-        if self.leans(&[over.as_slice(), &dims].concat(), &froms) {
+        if self
+            .b
+            .program
+            .leans(&[over.as_slice(), &dims].concat(), &froms)
+        {
             return None;
         }
         let mask = if self.b.is_specified(*value) {

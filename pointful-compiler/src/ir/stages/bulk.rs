@@ -53,7 +53,7 @@
 //! same point. A block's results have at least the axes that the statement around it says.
 
 use crate::ir::{
-    Args, AxisId, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Stage, ValueId,
+    Args, AxisId, Block, Checkpoint, Extent, Lit, Message, Mode, Monoid, Program, Stage, ValueId,
 };
 use crate::ops::Prim;
 
@@ -86,6 +86,31 @@ pub struct BulkDecls {
     /// The order of the axes of each result of the function, all those it has and perhaps more; as
     /// many as `body.results`.
     pub results: Vec<Vec<AxisId>>,
+}
+
+impl BulkOp {
+    /// The axes at each of whose points its blocks run on their own.
+    pub fn lanes(&self) -> &[AxisId] {
+        match self {
+            Self::Loop { lanes, .. }
+            | Self::While { lanes, .. }
+            | Self::Derive { lanes, .. }
+            | Self::Rule { lanes, .. } => lanes,
+            _ => &[],
+        }
+    }
+}
+
+impl Program<Bulk> {
+    /// Whether the length of one of these axes depends on the place along others, which are not
+    /// looked at themselves.
+    pub fn leans(&self, axes: &[AxisId], on: &[AxisId]) -> bool {
+        let depends = |&axis: &AxisId| match self.decls.axes[axis.0 as usize].extent {
+            Extent::Value(extent) => self.ty(extent).dims.iter().any(|axis| on.contains(axis)),
+            Extent::Const(_) | Extent::Size(_) => false,
+        };
+        axes.iter().filter(|axis| !on.contains(axis)).any(depends)
+    }
 }
 
 /// How operands are combined along an axis.

@@ -69,6 +69,7 @@ impl Verify for Bulk {
             program,
             stmt: 0,
             loops: Vec::new(),
+            lanes: Vec::new(),
         };
         let params: Vec<ValueId> = program.params.iter().map(|param| param.value).collect();
         walk.bound(&params, None)?;
@@ -93,8 +94,8 @@ fn axes(op: &BulkOp) -> Vec<Vec<AxisId>> {
         BulkOp::Reduce { axes, .. } => vec![axes.clone()],
         BulkOp::Scatter { at, over, .. } => vec![addressed(at), over.clone()],
         BulkOp::Loop { axis, lanes, .. } => vec![[&[*axis], lanes.as_slice()].concat()],
-        BulkOp::While { lanes, .. } | BulkOp::Derive { lanes, .. } | BulkOp::Rule { lanes, .. } => {
-            vec![lanes.clone()]
+        BulkOp::While { .. } | BulkOp::Derive { .. } | BulkOp::Rule { .. } => {
+            vec![op.lanes().to_vec()]
         }
     }
 }
@@ -137,6 +138,8 @@ struct Walk<'p> {
     stmt: usize,
     /// The axes of the loops around.
     loops: Vec<AxisId>,
+    /// The lanes of blocks around.
+    lanes: Vec<AxisId>,
 }
 
 impl Walk<'_> {
@@ -186,15 +189,10 @@ impl Walk<'_> {
                 message: format!("the axis `{}` occurs twice", self.name(axis)),
             });
         }
-        self.addressed(&stmt.op, at)?;
-        let lanes: &[AxisId] = match &stmt.op {
-            BulkOp::Loop { lanes, .. }
-            | BulkOp::While { lanes, .. }
-            | BulkOp::Derive { lanes, .. }
-            | BulkOp::Rule { lanes, .. } => lanes,
-            _ => &[],
-        };
-        let depth = self.loops.len();
+        self.addressed(stmt, at)?;
+        let lanes = stmt.op.lanes();
+        let (depth, around) = (self.loops.len(), self.lanes.len());
+        self.lanes.extend(lanes);
         if let BulkOp::Loop { axis, .. } = stmt.op {
             self.loops.push(axis);
         }
@@ -211,12 +209,13 @@ impl Walk<'_> {
             self.block(inner)?;
         }
         self.loops.truncate(depth);
+        self.lanes.truncate(around);
         Ok(())
     }
 
     /// Invariant 13.
-    fn addressed(&self, op: &BulkOp, at: Option<usize>) -> Result<(), VerifyError> {
-        match op {
+    fn addressed(&self, stmt: &Stmt<Bulk>, at: Option<usize>) -> Result<(), VerifyError> {
+        match &stmt.op {
             BulkOp::Scatter {
                 base,
                 at: places,
@@ -231,10 +230,14 @@ impl Walk<'_> {
                     along.any(|axis| dims.contains(axis) && !over.contains(axis))
                 };
                 let indices = places.iter().map(|&(_, index)| index);
-                let mut read = indices.chain([*value]).chain(*mask);
+                let mut read = indices.chain([*value]).chain(*mask).chain(stmt.guard);
                 if let Some(value) = read.find(moves) {
                     let what = "has an axis that is addressed and not gone over";
                     return self.about(13, at, value, what);
+                }
+                if places.iter().any(|(axis, _)| self.lanes.contains(axis)) {
+                    let what = "is what a lane of the loop around adds to others";
+                    return self.about(13, at, *value, what);
                 }
                 let kept = |axis: &&AxisId| places.iter().all(|(place, _)| place != *axis);
                 let mut kept = self.program.ty(*base).dims.iter().filter(kept);
@@ -242,9 +245,13 @@ impl Walk<'_> {
                     let what = "has an axis that is gone over and not addressed";
                     return self.about(13, at, *base, what);
                 }
+                self.even_there(at, *base, places)?;
             }
             BulkOp::Update {
-                at: places, mask, ..
+                table,
+                at: places,
+                mask,
+                ..
             } => {
                 let moves = |value: ValueId| {
                     let dims = &self.program.ty(value).dims;
@@ -258,10 +265,25 @@ impl Walk<'_> {
                     let what = "says for parts of the place whether it is replaced";
                     return self.about(13, at, mask, what);
                 }
+                self.even_there(at, *table, places)?;
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// What of a table is changed at a place is as long as it is elsewhere.
+    fn even_there(
+        &self,
+        at: Option<usize>,
+        table: ValueId,
+        places: &[(AxisId, ValueId)],
+    ) -> Result<(), VerifyError> {
+        let addressed: Vec<AxisId> = places.iter().map(|&(axis, _)| axis).collect();
+        match self.program.leans(&self.program.ty(table).dims, &addressed) {
+            true => self.about(13, at, table, "has an axis as long as its place says"),
+            false => Ok(()),
+        }
     }
 
     fn name(&self, axis: AxisId) -> &str {
