@@ -176,6 +176,12 @@ impl Walk {
             return None;
         };
         let axes = |value| BTreeSet::from_iter(self.b.dims(value));
+        // Rows are equally long at all places, and a lane does not change what others have.
+        let fits = |table, at: &[(AxisId, ValueId)]| {
+            let addressed: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+            !addressed.iter().any(|axis| self.lanes.contains(axis))
+                && !self.b.program.leans(&self.b.dims(table), &addressed)
+        };
         for (table, other) in [(args[0], args[1]), (args[1], args[0])] {
             let is_there = matches!(
                 self.defs.used(table),
@@ -191,10 +197,7 @@ impl Walk {
                 && *monoid == Monoid::Add
                 && self.defs.is_zero(*base)
                 && axes(table) == axes(other)
-                && !self.b.program.leans(
-                    &self.b.dims(table),
-                    &Vec::from_iter(at.iter().map(|&(axis, _)| axis)),
-                )
+                && fits(table, at)
             {
                 #[cfg(test)]
                 crate::testing::entered::enter(&crate::testing::entered::ACCUMULATED);

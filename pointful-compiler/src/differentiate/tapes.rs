@@ -175,13 +175,22 @@ impl Tapes {
             let before = b.leave().primal;
             b.enter();
             let stmt = &mut body.stmts[made];
-            let after = match self.collect(b, of, stmt, [state, begin]) {
-                Some(after) => after,
-                None => b.behind(stmt.guard, |b| self.copy(b, of, [state, begin])),
-            };
-            let after = match stmt.guard {
-                Some(guard) => b.select(guard, after, state),
-                None => after,
+            let guard = stmt.guard;
+            let own = guard.map_or_else(Vec::new, |guard| b.dims(guard));
+            let is_of_lanes = own.iter().all(|axis| self.lanes.contains(axis));
+            let after = match (self.collect(b, of, stmt, [state, begin]), guard) {
+                (Some(after), Some(guard)) => b.select(guard, after, state),
+                (Some(after), None) => after,
+                (None, Some(guard)) if is_of_lanes => {
+                    let after = b.behind(Some(guard), |b| {
+                        self.copy(b, (of, of.value), [state, begin])
+                    });
+                    b.select(guard, after, state)
+                }
+                (None, guard) => {
+                    let value = specified(b, of.value, guard);
+                    self.copy(b, (of, value), [state, begin])
+                }
             };
             let end = b.leave().primal;
             body.stmts.splice(made + 1..made + 1, end);
@@ -225,7 +234,12 @@ impl Tapes {
     }
 
     /// Copies an array to a tape.
-    fn copy(&self, b: &mut Builder, of: &Ragged, [tape, begin]: [ValueId; 2]) -> ValueId {
+    fn copy(
+        &self,
+        b: &mut Builder,
+        (of, value): (&Ragged, ValueId),
+        [tape, begin]: [ValueId; 2],
+    ) -> ValueId {
         let extent = b.extent(of.axis);
         let axis = b.axis("row", extent);
         let Type { elem, dims } = self.ty(b, of);
@@ -235,7 +249,7 @@ impl Tapes {
         );
         let guard = b.guard.take();
         b.enter();
-        let value = b.gather(of.value, &[(of.axis, index)]);
+        let value = b.gather(value, &[(of.axis, index)]);
         let at = place_on(b, self.rows(of).axis, begin, index);
         let next = put(b, state, at, value);
         let stmts = b.leave().primal;
@@ -400,6 +414,17 @@ impl Tapes {
             block.stmts = b.leave().primal;
         }
     }
+}
+
+/// What a row is where its guard holds for its elements, and zero elsewhere.
+fn specified(b: &mut Builder, row: ValueId, guard: Option<ValueId>) -> ValueId {
+    let Some(guard) = guard else { return row };
+    let row = match b.program.elem(row) {
+        Elem::Index(_) => b.behind(Some(guard), |b| b.map(Prim::Cast(Scalar::Usize), &[row])),
+        _ => row,
+    };
+    let holds = b.said(guard);
+    b.masked(Some(holds), row)
 }
 
 /// Where a number of an iteration's row is on its tape.
