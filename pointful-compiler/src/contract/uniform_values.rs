@@ -101,6 +101,10 @@ impl Walk {
         else {
             unreachable!("only loops are split")
         };
+        // Where each lane has steps of its own, none is there for all lanes.
+        if program.leans(&[*axis], lanes) {
+            return;
+        }
         let uniform = self.uniform(program, lanes, body);
         let mut moved = body.results[init.len()..].to_vec();
         // Inside of a block there would be an array for each time it runs.
