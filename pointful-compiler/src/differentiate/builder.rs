@@ -389,7 +389,7 @@ impl Builder {
             (extent, Some(BulkOp::Size(other))) => extent == *other,
             _ => false,
         };
-        is_length && self.is_none(args[1])
+        is_length && self.is_zero(args[1])
     }
 
     /// What of a condition remains to be said where there is something along axes.
@@ -410,14 +410,9 @@ impl Builder {
     fn is_empty(&self, axis: AxisId) -> bool {
         match self.extent(axis) {
             Extent::Const(length) => length == 0,
-            Extent::Value(length) => self.is_none(length),
+            Extent::Value(length) => self.is_zero(length),
             Extent::Size(_) => false,
         }
-    }
-
-    /// Whether a whole number is seen to be zero.
-    fn is_none(&self, number: ValueId) -> bool {
-        matches!(self.definition(number), Some(BulkOp::Const(Lit::Int(_, 0))))
     }
 
     /// Whether it is seen that a value says something everywhere.

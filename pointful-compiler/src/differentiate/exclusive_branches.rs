@@ -69,7 +69,8 @@ impl Builder {
         branch.vanishes(value, &mut { BRANCHES })
     }
 
-    fn is_zero(&self, value: ValueId) -> bool {
+    /// Whether a number is seen to be zero.
+    pub(super) fn is_zero(&self, value: ValueId) -> bool {
         let zero = Lit::of(self.program.elem(value).repr(), 0.0);
         matches!(self.definition(value), Some(BulkOp::Const(lit)) if *lit == zero)
     }

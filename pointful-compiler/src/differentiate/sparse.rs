@@ -176,12 +176,6 @@ impl Walk {
             return None;
         };
         let axes = |value| BTreeSet::from_iter(self.b.dims(value));
-        // Rows are equally long at all places, and a lane does not change what others have.
-        let fits = |table, at: &[(AxisId, ValueId)]| {
-            let addressed: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
-            !addressed.iter().any(|axis| self.lanes.contains(axis))
-                && !self.b.program.leans(&self.b.dims(table), &addressed)
-        };
         for (table, other) in [(args[0], args[1]), (args[1], args[0])] {
             let is_there = matches!(
                 self.defs.used(table),
@@ -197,7 +191,8 @@ impl Walk {
                 && *monoid == Monoid::Add
                 && self.defs.is_zero(*base)
                 && axes(table) == axes(other)
-                && fits(table, at)
+                && let places = at.iter().map(|&(axis, _)| axis)
+                && self.b.program.adds_at(table, places, &self.lanes)
             {
                 #[cfg(test)]
                 crate::testing::entered::enter(&crate::testing::entered::ACCUMULATED);

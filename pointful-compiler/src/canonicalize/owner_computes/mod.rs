@@ -106,8 +106,8 @@ impl Walk<'_> {
         block.stmts = stmts;
     }
 
-    /// If each state of a loop is a table that the iterations share between them, makes it a `for` that reads slices
-    /// which [`tables`](Self::tables) will make.
+    /// If each state of a loop is a table that the iterations share between them, makes it a `for`
+    /// that reads slices which [`tables`](Self::tables) will make.
     fn shared(&mut self, stmt: &mut Stmt<Point>) -> Option<Shared> {
         let PointOp::Loop {
             extent,

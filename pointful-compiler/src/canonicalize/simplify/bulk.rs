@@ -469,15 +469,14 @@ fn placed(
     };
     let rank = |values: &[ValueId]| context.axes(values).len();
     let guard = context.guard(sparse);
-    let addressed: Vec<AxisId> = at.iter().map(|&(axis, _)| axis).collect();
+    let places = || at.iter().map(|&(axis, _)| axis);
     let moves = |value: ValueId| {
         let dims = context.axes(&[value]);
-        addressed.iter().any(|axis| dims.contains(axis))
+        places().any(|axis| dims.contains(&axis))
     };
     let fits = over.is_empty()
-        && !addressed.iter().any(|axis| context.lanes.contains(axis))
         && !stmt.guard.is_some_and(moves)
-        && !context.program.leans(&context.axes(&[table]), &addressed)
+        && context.program.adds_at(table, places(), &context.lanes)
         && at.iter().all(|&(_, index)| rank(&[index]) == 0)
         && rank(&[table]) == rank(&stmt.results)
         && context.float(*base) == Some(0.0)

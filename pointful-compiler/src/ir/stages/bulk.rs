@@ -111,6 +111,18 @@ impl Program<Bulk> {
         };
         axes.iter().filter(|axis| !on.contains(axis)).any(depends)
     }
+
+    /// Whether something may be added to a table at one place along axes, inside of these lanes: rows
+    /// are equally long at all places, and a lane changes nothing that others have.
+    pub fn adds_at(
+        &self,
+        table: ValueId,
+        at: impl Iterator<Item = AxisId>,
+        lanes: &[AxisId],
+    ) -> bool {
+        let at: Vec<AxisId> = at.collect();
+        !at.iter().any(|axis| lanes.contains(axis)) && !self.leans(&self.ty(table).dims, &at)
+    }
 }
 
 /// How operands are combined along an axis.
