@@ -24,6 +24,9 @@ struct Unsaid {
     guard: ValueId,
     /// Conditions, and how each ends.
     chosen: Vec<(ValueId, bool)>,
+    /// Whether these conditions stand where the value does, at the same points: not of what was read
+    /// elsewhere, added up, or collected where a loop's body says nothing.
+    stands: bool,
 }
 
 impl Unsaid {
@@ -31,6 +34,7 @@ impl Unsaid {
         Self {
             guard,
             chosen: Vec::new(),
+            stands: true,
         }
     }
 
@@ -43,7 +47,8 @@ impl Unsaid {
     fn differs_in_the_last(&self, other: &Self) -> bool {
         match (self.chosen.split_last(), other.chosen.split_last()) {
             (Some(((a, x), before)), Some(((b, y), others))) => {
-                self.guard == other.guard && a == b && x != y && before == others
+                let same = self.guard == other.guard && self.stands == other.stands;
+                same && a == b && x != y && before == others
             }
             _ => false,
         }
@@ -85,9 +90,8 @@ pub(crate) struct Builder {
     definitions: ValueMap<BulkOp>,
     /// What may say nothing somewhere, and why: its own guard, and those of what it is computed from.
     unspecified: ValueMap<Vec<Unsaid>>,
-    /// What of that is not said by a condition that stands here: it was collected where a loop's
-    /// body says nothing.
-    hidden: ValueSet,
+    /// What may say nothing for more reasons than are remembered.
+    many: ValueSet,
 }
 
 /// Leaves out reasons that others say. Whether there are more than are remembered, of which only
@@ -130,7 +134,7 @@ impl Builder {
             extents,
             definitions: ValueMap::new(),
             unspecified: ValueMap::new(),
-            hidden: ValueSet::new(),
+            many: ValueSet::new(),
         }
     }
 
@@ -150,7 +154,6 @@ impl Builder {
         if known {
             self.definitions.insert(stmt.results[0], stmt.op.clone());
         }
-        let hidden = |value: &ValueId| self.hidden.contains(value);
         let mut reasons: Vec<Unsaid> = stmt.guard.map(Unsaid::without).into_iter().collect();
         match &stmt.op {
             // What is not chosen does not matter.
@@ -159,7 +162,7 @@ impl Builder {
                 for (side, value) in [(true, then), (false, otherwise)] {
                     for reason in self.reasons(*value) {
                         let known = (*cond, side);
-                        if hidden(value) {
+                        if !reason.stands {
                             reasons.push(reason.clone());
                         } else if !self.follows(reason.guard, true, known, STEPS) {
                             let chosen = [reason.chosen.as_slice(), &[known]].concat();
@@ -194,8 +197,10 @@ impl Builder {
                             true if all => self.with_members(reason.guard, axes),
                             _ => Some(reason.guard),
                         };
-                        let chosen = reason.chosen.clone();
-                        reasons.extend(guard.map(|guard| Unsaid { guard, chosen }));
+                        reasons.extend(guard.map(|guard| Unsaid {
+                            guard,
+                            ..reason.clone()
+                        }));
                     }
                 }
             }
@@ -205,7 +210,8 @@ impl Builder {
                 }
             }
         }
-        let many = together(&mut reasons);
+        let read_many = stmt.op.reads_any(|operand| self.many.contains(&operand));
+        let many = together(&mut reasons) || !reasons.is_empty() && read_many;
         // What is said at one place is said of another there, or of many.
         let moved = named_axes(&stmt.op);
         let behind_own = stmt.guard.map(Unsaid::without);
@@ -226,30 +232,29 @@ impl Builder {
             BulkOp::Loop { body, .. } | BulkOp::While { body, .. } => Some(&**body),
             _ => None,
         };
-        let behind = many
-            || !reasons.is_empty() && stmt.op.operands().iter().any(hidden)
-            || reasons.iter().any(elsewhere);
-        let mut own = Vec::new();
+        for reason in &mut reasons {
+            reason.stands &= !elsewhere(reason);
+        }
         for (k, &result) in stmt.results.iter().enumerate() {
             let value = inside.and_then(|body| Some((body, *body.results.get(k)?)));
             let inner = value.map_or(&[][..], |(_, value)| self.reasons(value));
             // A condition of the loop's own does not stand here.
-            let is_own = |(body, value): (&Block<Bulk>, ValueId)| {
-                let mut conditions = inner.iter().flat_map(Unsaid::values);
-                hidden(&value) || conditions.any(|condition| binds(body, condition))
+            let stands = |reason: &Unsaid| {
+                let is_own = |condition| value.is_some_and(|(body, _)| binds(body, condition));
+                reason.stands && !reason.values().any(is_own)
             };
-            if value.is_some_and(is_own) {
-                own.push(result);
+            let inner = inner.iter().map(|reason| Unsaid {
+                stands: stands(reason),
+                ..reason.clone()
+            });
+            let all: Vec<Unsaid> = reasons.iter().cloned().chain(inner).collect();
+            if many || value.is_some_and(|(_, value)| self.many.contains(&value)) {
+                self.many.insert(result);
             }
-            let all = [&reasons, inner].concat();
             if !all.is_empty() {
                 self.unspecified.insert(result, all);
             }
         }
-        if behind {
-            self.hidden.extend(&stmt.results);
-        }
-        self.hidden.extend(own);
     }
 
     /// Why a value may say nothing somewhere.
@@ -257,24 +262,29 @@ impl Builder {
         self.unspecified.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// A condition that does not hold where another one may say nothing, and else is the same.
+    /// A condition that does not hold where another one may say nothing, as far as that is known
+    /// here, and else is the same.
     pub(super) fn said(&mut self, cond: ValueId) -> ValueId {
-        if self.hidden.contains(&cond) {
-            return cond;
-        }
         let there = self.where_said(cond);
         self.both(there, Some(cond)).unwrap_or(cond)
     }
 
-    /// The conditions that say where a value says something, if any do.
+    /// The conditions that say where a value says something, if they do.
     pub(super) fn conditions(&self, value: ValueId) -> Option<impl Iterator<Item = ValueId>> {
-        let said = !self.hidden.contains(&value);
-        said.then(|| self.reasons(value).iter().flat_map(Unsaid::values))
+        let reasons = self.reasons(value);
+        let said = !self.many.contains(&value) && reasons.iter().all(|reason| reason.stands);
+        said.then(|| reasons.iter().flat_map(Unsaid::values))
     }
 
-    /// Where a value says something, if not everywhere.
+    /// Where a value says something, if not everywhere, as far as that is known here.
     pub(super) fn where_said(&mut self, value: ValueId) -> Option<ValueId> {
-        let mut reasons = self.reasons(value).to_vec();
+        let standing = |reason: &&Unsaid| reason.stands;
+        let mut reasons: Vec<Unsaid> = self
+            .reasons(value)
+            .iter()
+            .filter(standing)
+            .cloned()
+            .collect();
         // What a condition of a choice needs is known before that choice.
         reasons.sort_by_key(|reason| reason.values().max());
         reasons.into_iter().fold(None, |there, reason| {

@@ -35,6 +35,8 @@ std::thread_local! {
     /// condition holds.
     pub(crate) static CHANGED_BY_LOOPS: Cell<u32> = const { Cell::new(0) };
     pub(crate) static CHANGED_IN_BRANCHES: Cell<u32> = const { Cell::new(0) };
+    /// A part of it is, of what is computed of angles.
+    pub(crate) static CHANGED_BY_ANGLES: Cell<u32> = const { Cell::new(0) };
     /// Several of its rows are kept for that, or are too many.
     pub(crate) static PARTS_KEPT: Cell<u32> = const { Cell::new(0) };
     pub(crate) static PARTS_MANY: Cell<u32> = const { Cell::new(0) };
@@ -164,6 +166,10 @@ std::thread_local! {
     /// Blocks side by side, elements of each, and simple operations from which on there are any, if
     /// not as many as elsewhere.
     pub(crate) static BLOCKS_OF: Cell<Option<[u64; 3]>> = const { Cell::new(None) };
+    /// What is added where zero was put is put there.
+    pub(crate) static PUT_BACK: Cell<u32> = const { Cell::new(0) };
+    /// It is added at another place.
+    pub(crate) static PUT_BESIDE: Cell<u32> = const { Cell::new(0) };
     /// The way back of a reduction reads what comes before and after each element.
     pub(crate) static SUFFIXES: Cell<u32> = const { Cell::new(0) };
     /// A product of a derivative stands behind the condition under which one asks for it.
@@ -172,6 +178,11 @@ std::thread_local! {
     pub(crate) static ASKED_SOMETIMES: Cell<u32> = const { Cell::new(0) };
     /// What a loop begins with is asked for in other cases without an iteration than with some.
     pub(crate) static BEGUN_APART: Cell<u32> = const { Cell::new(0) };
+    /// Places of what a loop gives are looked at under a condition on the place, and an iteration
+    /// mixes them.
+    pub(crate) static WANTED_WHOLE: Cell<u32> = const { Cell::new(0) };
+    /// It does not mix them.
+    pub(crate) static WANTED_BEFORE: Cell<u32> = const { Cell::new(0) };
     /// Where the states of a loop are asked for is found out, in more walks than one.
     pub(crate) static SETTLED: Cell<u32> = const { Cell::new(0) };
     /// It is not, in as many walks as there may be.

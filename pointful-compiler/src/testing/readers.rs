@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What reads the number `s`, or the table `r`. `C` is a condition.
-const READERS: [&str; 18] = [
+const READERS: [&str; 21] = [
     "total += if C { s } else { u };",
     "total += if C { u * s } else { s.cos() };",
     "total += match n { 0 => s, 1 => u * s, _ => u };",
@@ -38,6 +38,9 @@ const READERS: [&str; 18] = [
     "let mut w = r; for _k in 0..n { w = b; } total += sum(w);",
     "for k in K { if C { total += r[k] * b[k]; } }",
     "total += sum(for k in K { if a[k] > 0.3 { r[k] } else { s } });",
+    "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { let z = 0.1 * sum(w); w = for k in K { z * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
+    "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { w = for k in K { 0.5 * w[k] * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
+    "let t = for k in K { b.get(k - 1).unwrap_or(u) }; let mut w = s; for k in K { if w > 0.1 { w = (if t[0] > a[k] { u } else { r[k] }).sin(); } } total += w;",
     "let p = for k in K { let t = for _j in 0..k.ordinal() { a[k] * u }; match t.get(1) { Some(_) => r[k], None => sum(t) } }; total += p.get(n).unwrap_or(s);",
     "let p = for k in K { let t = for j in 0..m[k] { a[k] * s + j as f64 }; t.get(n).unwrap_or(u) + 0.1 * sum(t) }; total += p.get(1).unwrap_or(s);",
 ];
@@ -67,7 +70,9 @@ fn random_readers(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART};
+    use crate::testing::entered::{
+        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, WANTED_BEFORE, WANTED_WHOLE,
+    };
 
     /// Members of `K`.
     const SIZES: [[usize; 1]; 4] = [[0], [1], [2], [5]];
@@ -84,6 +89,11 @@ mod tests {
             ("a product stands behind a condition", &ASKED_WHERE),
             ("or a zero absorbs its factor", &ASKED_SOMETIMES),
             ("a loop is begun with what it ignores", &BEGUN_APART),
+            (
+                "of what a loop gives some is wanted, all before it",
+                &WANTED_WHOLE,
+            ),
+            ("and the same before it", &WANTED_BEFORE),
         ];
         entered_by(0..120, check, &counters);
     }

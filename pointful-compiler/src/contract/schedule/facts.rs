@@ -871,8 +871,9 @@ impl<'p> Facts<'p> {
             if mine == Wanted::Never && !on_demand(&stmt.op) {
                 mine = Wanted::Always;
             }
-            // A condition speaks of the point at which the result is looked at. Along axes that the statement names it reads elsewhere.
-            // A guarded loop runs where its guard holds, and so speaks of its lanes.
+            // A condition speaks of the point at which the result is looked at. Along axes that the
+            // statement or its blocks name it reads elsewhere. A guarded loop runs where its guard
+            // holds, and so speaks of its lanes.
             let in_lanes = stmt.guard.is_some()
                 && matches!(
                     stmt.op,
@@ -882,13 +883,18 @@ impl<'p> Facts<'p> {
                         | BulkOp::Rule { .. }
                 );
             let elsewhere = match mine {
-                Wanted::When((cond, _))
-                    if !in_lanes
-                        && named_axes(&stmt.op)
-                            .iter()
-                            .any(|axis| self.axes(cond).contains(axis)) =>
-                {
-                    Wanted::Always
+                Wanted::When((cond, _)) if !in_lanes => {
+                    let (axes, mut moved) = (self.axes(cond), moved(&stmt.op).into_iter());
+                    let is_moved = moved.any(|axis| axes.contains(&axis));
+                    #[cfg(test)]
+                    if matches!(stmt.op, BulkOp::Loop { .. }) && !axes.is_empty() {
+                        use crate::testing::entered::{WANTED_BEFORE, WANTED_WHOLE, enter};
+                        enter(match is_moved {
+                            true => &WANTED_WHOLE,
+                            false => &WANTED_BEFORE,
+                        });
+                    }
+                    if is_moved { Wanted::Always } else { mine }
                 }
                 _ => mine,
             };
@@ -1000,35 +1006,15 @@ pub(crate) fn is_cheap(program: &Program<Bulk>, op: &BulkOp) -> bool {
 
 /// The axes that an operator does more with than run along them.
 pub(crate) fn mixed(block: &Block<Bulk>) -> Vec<AxisId> {
-    let mut all = Vec::new();
-    let moved = |at: &[(AxisId, ValueId)]| at.iter().map(|&(axis, _)| axis).collect::<Vec<_>>();
-    for stmt in &block.stmts {
-        match &stmt.op {
-            BulkOp::Const(_)
-            | BulkOp::Size(_)
-            | BulkOp::Map(..)
-            | BulkOp::Select(..)
-            | BulkOp::Assert { .. } => {}
-            BulkOp::Iota(axis) | BulkOp::Pack { axis, .. } | BulkOp::Scan { axis, .. } => {
-                all.push(*axis)
-            }
-            BulkOp::Gather { at, .. } | BulkOp::Update { at, .. } => all.extend(moved(at)),
-            BulkOp::Reduce { axes, .. } => all.extend(axes),
-            BulkOp::Scatter { at, over, .. } => {
-                all.extend(moved(at));
-                all.extend(over);
-            }
-            BulkOp::Loop { axis, lanes, .. } => {
-                all.push(*axis);
-                all.extend(lanes);
-            }
-            BulkOp::While { lanes, .. }
-            | BulkOp::Derive { lanes, .. }
-            | BulkOp::Rule { lanes, .. } => all.extend(lanes),
-        }
-        for inner in stmt.op.blocks() {
-            all.extend(mixed(inner));
-        }
-    }
-    all
+    block
+        .stmts
+        .iter()
+        .flat_map(|stmt| moved(&stmt.op))
+        .collect()
+}
+
+/// The axes that an operation or its blocks name.
+fn moved(op: &BulkOp) -> Vec<AxisId> {
+    let inside = op.blocks().into_iter().flat_map(mixed);
+    named_axes(op).into_iter().chain(inside).collect()
 }
