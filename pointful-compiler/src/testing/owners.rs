@@ -31,9 +31,11 @@ const OUTER: [&str; 9] = [
 ];
 
 /// What an iteration does to its column, or to others.
-const BODIES: [&str; 17] = [
+const BODIES: [&str; 19] = [
     "for i in M { t[i][j] = 0.5 * t[i][j] + a[i][j].sin() * b[j]; }",
     "for i in M { t[i][j] += 0.5 * t[(i - 1).clamp()][j] * b[j]; }",
+    "for i in M { let e = t[i][j].sin(); t[i][j] = 0.5 * e; t[i][(j - 1).clamp()] += e; }",
+    "for i in M { let e = t[i][j].tanh() * b[j]; t[i][j] = 0.3 * e; if i != i0 { t[i][(j + 1).wrap()] += e; } }",
     "let mut s = 0.1; for i in M { s = 0.5 * s + a[i][j] * t[i][j]; t[i][j] = s; }",
     "let mut s = 0.1; for i in M.rev() { s = 0.5 * s + t[i][j]; t[i][j] = s * b[j]; u[i][j] -= s; }",
     "for i in M { if a[i][j] > 0.2 { t[i][j] = b[j]; } else { u[i][j] *= t[i][j]; } }",
@@ -84,7 +86,9 @@ fn owners(loops: &[[&str; 2]], [result, value]: [&str; 2]) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{OWNED, OWNED_INTERIOR, OWNED_MOST, ROWS_STAY};
+    use crate::testing::entered::{
+        CHANGED_BY_ANGLES, OWNED, OWNED_INTERIOR, OWNED_MOST, PUT_BACK, PUT_BESIDE, ROWS_STAY,
+    };
 
     /// Members of `M` and of `K`.
     const SIZES: [[usize; 2]; 6] = [[1, 0], [1, 1], [2, 2], [3, 4], [2, 9], [3, 17]];
@@ -101,6 +105,9 @@ mod tests {
             ("slices of nearly all of an axis", &OWNED_MOST),
             ("in a loop over all of it", &OWNED_INTERIOR),
             ("rows stay in their table", &ROWS_STAY),
+            ("what is added where zero was put is put there", &PUT_BACK),
+            ("it is added at another place", &PUT_BESIDE),
+            ("a part is changed by angles", &CHANGED_BY_ANGLES),
         ];
         entered_by(0..120, check, &counters);
     }

@@ -71,29 +71,25 @@ impl Simplify for Bulk {
                 Answer::Values(vec![values[0]])
             }
             BulkOp::Scatter {
-                over,
-                mask: Some(mask),
-                ..
-            } if inhabited(context, over, *mask, DEEP) => {
-                let mut op = stmt.op.clone();
-                if let BulkOp::Scatter { mask, .. } = &mut op {
-                    *mask = None;
-                }
-                Answer::Op(op)
-            }
-            BulkOp::Scatter {
                 mask: Some(mask), ..
             }
             | BulkOp::Update {
                 mask: Some(mask), ..
-            } if context.truth(*mask).is_some() => masked(context, &stmt.op, *mask),
+            } if context.truth(*mask).is_some()
+                || inhabited(context, &written_at(context, stmt), *mask, DEEP) =>
+            {
+                masked(&stmt.op, context.truth(*mask) != Some(false))
+            }
+            BulkOp::Update {
+                table, at, value, ..
+            } if is_read_at(context, *value, *table, at) => Answer::Values(vec![*table]),
             BulkOp::Assert { cond, .. } if context.truth(*cond) == Some(true) => {
                 Answer::Values(Vec::new())
             }
-            BulkOp::Scatter { .. } => match reduced(context, stmt, out) {
-                Some(op) => Answer::Op(op),
-                None => Answer::Keep,
-            },
+            BulkOp::Scatter { .. } => {
+                let op = put_back(context, stmt).or_else(|| reduced(context, stmt, out));
+                op.map_or(Answer::Keep, Answer::Op)
+            }
             BulkOp::Const(_)
             | BulkOp::Size(_)
             | BulkOp::Iota(_)
@@ -530,8 +526,76 @@ fn reduced(
     Some(op)
 }
 
-/// A scatter or an update whose condition is known.
-fn masked(context: &Context<'_, Bulk>, op: &BulkOp, known: ValueId) -> Answer<Bulk> {
+/// The axes at each of whose points an operation writes: if there is nothing along one of them, it
+/// writes nothing.
+fn written_at(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
+    let (at, over) = match &stmt.op {
+        BulkOp::Scatter { at, over, .. } => (&at[..], &over[..]),
+        BulkOp::Update { at, .. } => (&at[..], &[][..]),
+        _ => return Vec::new(),
+    };
+    let mut axes = context.axes(&stmt.results);
+    axes.retain(|axis| !at.iter().any(|(addressed, _)| addressed == axis));
+    axes.extend(over);
+    axes
+}
+
+/// Whether a value is what a table has at these places.
+fn is_read_at(
+    context: &Context<'_, Bulk>,
+    value: ValueId,
+    of: ValueId,
+    places: &[(AxisId, ValueId)],
+) -> bool {
+    matches!(context.def(value), Some(BulkOp::Gather { table, at }) if *table == of && at == places)
+}
+
+/// What is added where zero was put is put there.
+///
+/// ```text
+/// %1[i, j] = update %0 [j := %p] 0
+/// %2[i, j] = scatter add %1 [j := %p] over [] %v     ▶     %2[i, j] = update %0 [j := %p] %v
+/// ```
+fn put_back(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Option<BulkOp> {
+    let BulkOp::Scatter {
+        monoid: Monoid::Add,
+        base,
+        at,
+        over,
+        value,
+        mask: None,
+    } = &stmt.op
+    else {
+        return None;
+    };
+    let Some(BulkOp::Update {
+        table,
+        at: places,
+        value: zero,
+        mask: None,
+    }) = context.def(*base)
+    else {
+        return None;
+    };
+    let guard = context.guard(*base);
+    let fits = over.is_empty()
+        && context.float(*zero) == Some(0.0)
+        && (guard.is_none() || guard == stmt.guard);
+    #[cfg(test)]
+    if fits {
+        use crate::testing::entered::{PUT_BACK, PUT_BESIDE, enter};
+        enter(if at == places { &PUT_BACK } else { &PUT_BESIDE });
+    }
+    (fits && at == places).then(|| BulkOp::Update {
+        table: *table,
+        at: at.clone(),
+        value: *value,
+        mask: None,
+    })
+}
+
+/// A scatter or an update whose condition is known to hold wherever it writes, or nowhere.
+fn masked(op: &BulkOp, holds: bool) -> Answer<Bulk> {
     let mut op = op.clone();
     let (BulkOp::Scatter { base, mask, .. }
     | BulkOp::Update {
@@ -540,7 +604,7 @@ fn masked(context: &Context<'_, Bulk>, op: &BulkOp, known: ValueId) -> Answer<Bu
     else {
         return Answer::Keep;
     };
-    if context.truth(known) == Some(true) {
+    if holds {
         *mask = None;
         Answer::Op(op)
     } else {

@@ -230,8 +230,13 @@ impl Copied {
 #[cfg(test)]
 impl Copied {
     fn count(&self, changing: &Stmt<Kernels>) {
-        use crate::testing::entered::{CHANGED_BY_LOOPS, CHANGED_IN_BRANCHES, PARTS_KEPT, enter};
-        match changing.op {
+        use crate::testing::entered::{
+            CHANGED_BY_ANGLES, CHANGED_BY_LOOPS, CHANGED_IN_BRANCHES, PARTS_KEPT, enter,
+        };
+        match &changing.op {
+            KernelOp::Own(Par { body, .. }) if self.kept.is_empty() && has_angles(body) => {
+                enter(&CHANGED_BY_ANGLES);
+            }
             _ if self.kept.len() > 1 => enter(&PARTS_KEPT),
             KernelOp::For { .. } if self.kept.is_empty() => enter(&CHANGED_BY_LOOPS),
             KernelOp::If { .. } if self.kept.is_empty() => enter(&CHANGED_IN_BRANCHES),
@@ -283,9 +288,11 @@ fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
         let apart = |point: &ValueId| both().any(|(read, write)| [read, write] == [point; 2]);
         *time < written.time && points.iter().all(apart)
     };
-    // A piece of the work that meets a far angle is done again, unless it reads what it writes.
+    // A piece of the work that meets a far angle is done again, unless it reads what it writes: that is
+    // worth a copy of as much as is computed, and of no more.
+    let is_part = points.len() < written.indices.len();
     folds.is_empty()
-        && !has_angles(body)
+        && (is_part || !has_angles(body))
         && [copy, source]
             .iter()
             .all(|place| !look.others.contains(place))
