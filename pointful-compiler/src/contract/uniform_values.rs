@@ -103,6 +103,8 @@ impl Walk {
         };
         // Where each lane has steps of its own, none is there for all lanes.
         if program.leans(&[*axis], lanes) {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::OWN_STEPS);
             return;
         }
         let uniform = self.uniform(program, lanes, body);

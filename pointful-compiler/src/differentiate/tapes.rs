@@ -188,6 +188,10 @@ impl Tapes {
                     b.select(guard, after, state)
                 }
                 (None, guard) => {
+                    #[cfg(test)]
+                    if guard.is_some() {
+                        crate::testing::entered::enter(&crate::testing::entered::TAPED_WHOLE);
+                    }
                     let value = specified(b, of.value, guard);
                     self.copy(b, (of, value), [state, begin])
                 }

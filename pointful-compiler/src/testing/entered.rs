@@ -166,6 +166,14 @@ std::thread_local! {
     /// Blocks side by side, elements of each, and simple operations from which on there are any, if
     /// not as many as elsewhere.
     pub(crate) static BLOCKS_OF: Cell<Option<[u64; 3]>> = const { Cell::new(None) };
+    /// What is added at one place to zeros, and then to a table, is added to the table.
+    pub(crate) static PLACED: Cell<u32> = const { Cell::new(0) };
+    /// It stays apart: rows are of different lengths, there is a guard, or it is in lanes.
+    pub(crate) static PLACED_APART: Cell<u32> = const { Cell::new(0) };
+    /// Of a loop in lanes each has steps of its own, and nothing leaves them.
+    pub(crate) static OWN_STEPS: Cell<u32> = const { Cell::new(0) };
+    /// What is kept of some elements of a row is on a tape, of all of them.
+    pub(crate) static TAPED_WHOLE: Cell<u32> = const { Cell::new(0) };
     /// What is added where zero was put is put there.
     pub(crate) static PUT_BACK: Cell<u32> = const { Cell::new(0) };
     /// It is added at another place.

@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What reads the number `s`, or the table `r`. `C` is a condition.
-const READERS: [&str; 21] = [
+const READERS: [&str; 22] = [
     "total += if C { s } else { u };",
     "total += if C { u * s } else { s.cos() };",
     "total += match n { 0 => s, 1 => u * s, _ => u };",
@@ -41,6 +41,7 @@ const READERS: [&str; 21] = [
     "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { let z = 0.1 * sum(w); w = for k in K { z * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
     "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { w = for k in K { 0.5 * w[k] * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
     "let t = for k in K { b.get(k - 1).unwrap_or(u) }; let mut w = s; for k in K { if w > 0.1 { w = (if t[0] > a[k] { u } else { r[k] }).sin(); } } total += w;",
+    "let mut p = r; let mut q = b; for k in K { let t = for j in 0..m[k] { (a[k] * s + j as f64).sin() }; p[k] = sum(t); q[k] = sum(t * t); } total += p.get(1).unwrap_or(s) + sum(q * b);",
     "let p = for k in K { let t = for _j in 0..k.ordinal() { a[k] * u }; match t.get(1) { Some(_) => r[k], None => sum(t) } }; total += p.get(n).unwrap_or(s);",
     "let p = for k in K { let t = for j in 0..m[k] { a[k] * s + j as f64 }; t.get(n).unwrap_or(u) + 0.1 * sum(t) }; total += p.get(1).unwrap_or(s);",
 ];
@@ -71,7 +72,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, WANTED_BEFORE, WANTED_WHOLE,
+        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, PLACED, PLACED_APART, WANTED_BEFORE,
+        WANTED_WHOLE,
     };
 
     /// Members of `K`.
@@ -94,6 +96,8 @@ mod tests {
                 &WANTED_WHOLE,
             ),
             ("and the same before it", &WANTED_BEFORE),
+            ("what is added at one place is added to a table", &PLACED),
+            ("or stays apart", &PLACED_APART),
         ];
         entered_by(0..120, check, &counters);
     }

@@ -31,7 +31,7 @@ const TRIPS: [&str; 8] = [
 ];
 
 /// How long that goes on. `s` is the member of the outer loop.
-const ROUNDS: [&str; 9] = [
+const ROUNDS: [&str; 10] = [
     "let mut k = s.ordinal(); while k > 0 { TRIP k /= 2; }",
     "let mut k = s.ordinal(); while k > 0 && t[at(k - 1)] > t[at(k)] { TRIP k -= 1; }",
     "t[at(top)] = x[s] - y; top += 1; while top > 1 && t[at(top - 2)] > t[at(top - 1)] { let k = top - 1; TRIP top -= 1; }",
@@ -40,6 +40,7 @@ const ROUNDS: [&str; 9] = [
     "let mut k = 1; let mut m = 0; while m < 3 && k < size(N) { TRIP k += 2; m += 1; }",
     "let mut k = s.ordinal(); while k > 0 { TRIP k /= 2; } let mut k = s.ordinal(); while k > 0 { c = 0.5 * c + t[at(k - 1)] * x[s]; k /= 3; }",
     "t = for i in N { 0.9 * t[i] + 0.1 * x[s] }; let mut k = s.ordinal(); while k > 0 { u[at(k)] = u[at(k)] * t[at(k)].sin(); TRIP k /= 2; }",
+    "let o = t.clone(); for j in 0..s.ordinal() { let e = if x[at(j)] < y { o[at(j)].exp() } else { c }; if e > a { t[at(j)] += 0.1 * e; } }",
     "let n = if x[s] > 0.0 { s.ordinal() } else { 0 }; for j in 0..n { let k = n - j; TRIP }",
 ];
 
@@ -104,7 +105,7 @@ fn over_members(source: &str, members: u32) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{READ_AROUND, RUN_AGAIN, RUN_ONCE, TAPED};
+    use crate::testing::entered::{READ_AROUND, RUN_AGAIN, RUN_ONCE, TAPED, TAPED_WHOLE};
 
     /// Members of `N` and `M`.
     const SIZES: [[usize; 2]; 4] = [[1, 1], [2, 0], [5, 3], [9, 2]];
@@ -121,6 +122,7 @@ mod tests {
             ("a `while` whose trips are known does not count", &RUN_ONCE),
             ("a round runs again", &RUN_AGAIN),
             ("what rounds read of other tables is kept", &READ_AROUND),
+            ("some elements of a row are kept", &TAPED_WHOLE),
         ];
         entered_by(0..100, check, &counters);
     }

@@ -76,7 +76,7 @@ pub(crate) fn random_uniform(rng: &mut Rng) -> String {
     };
     let [first, second] = [&NUMBERS, of].map(|from| rng.pick(from).replace('S', "s"));
     let steps = steps.replace('A', &first).replace('B', &second);
-    let range = rng.pick(&["K", "K.rev()", "K.skip(1)"]);
+    let range = rng.pick(&["K", "K.rev()", "K.skip(1)", "K.skip(n.ordinal() % 3)"]);
     let [result, value] = if stays {
         OF_INNER_LANES
     } else {
@@ -109,7 +109,7 @@ pub(crate) fn random_uniform(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{HOISTED, OPERANDS, ORDERED, REMADE, UNIFORM};
+    use crate::testing::entered::{HOISTED, OPERANDS, ORDERED, OWN_STEPS, REMADE, UNIFORM};
 
     /// Members of `N`, `K` and `M`, as the parameters name them.
     const SIZES: [[usize; 3]; 6] = [
@@ -134,6 +134,7 @@ mod tests {
             ("inner loops go in order", &ORDERED),
             ("short arrays are made again", &REMADE),
             ("operands of negatives are kept", &OPERANDS),
+            ("each lane has steps of its own", &OWN_STEPS),
         ];
         entered_by(0..80, check, &counters);
     }

@@ -470,16 +470,21 @@ fn placed(
         let dims = context.axes(&[value]);
         places().any(|axis| dims.contains(&axis))
     };
+    let may_be =
+        !stmt.guard.is_some_and(moves) && context.program.adds_at(table, places(), &context.lanes);
     let fits = over.is_empty()
-        && !stmt.guard.is_some_and(moves)
-        && context.program.adds_at(table, places(), &context.lanes)
         && at.iter().all(|&(_, index)| rank(&[index]) == 0)
         && rank(&[table]) == rank(&stmt.results)
         && context.float(*base) == Some(0.0)
         && context.lit(table).is_none()
         && (guard.is_none() || guard == stmt.guard);
+    #[cfg(test)]
+    if fits {
+        use crate::testing::entered::{PLACED, PLACED_APART, enter};
+        enter(if may_be { &PLACED } else { &PLACED_APART });
+    }
     *base = table;
-    fits.then_some(op)
+    (fits && may_be).then_some(op)
 }
 
 /// What is all combined at one place is combined first.
@@ -529,14 +534,10 @@ fn reduced(
 /// The axes at each of whose points an operation writes: if there is nothing along one of them, it
 /// writes nothing.
 fn written_at(context: &Context<'_, Bulk>, stmt: &Stmt<Bulk>) -> Vec<AxisId> {
-    let (at, over) = match &stmt.op {
-        BulkOp::Scatter { at, over, .. } => (&at[..], &over[..]),
-        BulkOp::Update { at, .. } => (&at[..], &[][..]),
-        _ => return Vec::new(),
-    };
-    let mut axes = context.axes(&stmt.results);
-    axes.retain(|axis| !at.iter().any(|(addressed, _)| addressed == axis));
-    axes.extend(over);
+    let mut axes = points(context.program, stmt);
+    if let BulkOp::Scatter { over, .. } = &stmt.op {
+        axes.extend(over);
+    }
     axes
 }
 

@@ -874,14 +874,7 @@ impl<'p> Facts<'p> {
             // A condition speaks of the point at which the result is looked at. Along axes that the
             // statement or its blocks name it reads elsewhere. A guarded loop runs where its guard
             // holds, and so speaks of its lanes.
-            let in_lanes = stmt.guard.is_some()
-                && matches!(
-                    stmt.op,
-                    BulkOp::Loop { .. }
-                        | BulkOp::While { .. }
-                        | BulkOp::Derive { .. }
-                        | BulkOp::Rule { .. }
-                );
+            let in_lanes = stmt.guard.is_some() && !stmt.op.lanes().is_empty();
             let elsewhere = match mine {
                 Wanted::When((cond, _)) if !in_lanes => {
                     let (axes, mut moved) = (self.axes(cond), moved(&stmt.op).into_iter());
