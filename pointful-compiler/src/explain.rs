@@ -651,24 +651,23 @@ mod tests {
     #[test]
     fn a_loop_that_hands_a_table_on_belongs_to_the_host() {
         let stages = stages(
-            "fn f(u: f64[N], t: usize) -> f64[N] {
-               %0 = loop %1: %t0 (%2 = u) {
+            "fn f(u: f64[N], x: f64[T, N]) -> f64[N] {
+               %0 = loop %1: T (%2 = u) {
                  %3 = for %4: N {
                    %5 = index %2[%4]
-                   %6 = mul %5, %5
-                   yield %6
+                   %6 = index x[%1, %4]
+                   %7 = mul %5, %6
+                   yield %7
                  }
                  yield %3
                }
                return %0
-             }"
-            .replace("%t0", "t")
-            .as_str(),
+             }",
         );
         let text = explain(&stages);
         assert!(text.contains("host loops 1"), "{text}");
         assert!(
-            text.contains("the host, one after the other: for a: t, because"),
+            text.contains("the host, one after the other: for t_1: T, because"),
             "{text}"
         );
         let apart = "  the rows along N do not need each other: a tile of them runs all steps, in parallel with others: what one leaves, the next finds in a cache, 8 bytes a row\n";

@@ -15,8 +15,8 @@ pub struct Pass<A: Stage, B: Stage = A> {
 
 #[cfg(test)]
 mod tests {
-    use crate::canonicalize::{cse, dce, owner_computes, simplify};
-    use crate::expand::expand;
+    use crate::canonicalize::{cse, dce, doall, owner_computes, simplify};
+    use crate::expand::{expand, loop_interchange};
     use crate::testing::{Options, check_between, check_derivatives, check_pass};
 
     #[test]
@@ -29,6 +29,7 @@ mod tests {
         check_pass(300, simplify);
         check_pass(300, cse);
         check_pass(300, dce);
+        check_pass(300, doall);
         check_pass(300, owner_computes);
     }
 
@@ -37,6 +38,7 @@ mod tests {
         check_between(300, expand, simplify);
         check_between(300, expand, cse);
         check_between(300, expand, dce);
+        check_between(300, expand, loop_interchange);
     }
 
     #[test]

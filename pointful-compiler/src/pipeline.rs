@@ -7,6 +7,7 @@ use quote::quote;
 
 use crate::canonicalize::cse::{CSE_BULK, CSE_POINT};
 use crate::canonicalize::dce::{DCE_BULK, DCE_POINT};
+use crate::canonicalize::doall::DOALL;
 use crate::canonicalize::owner_computes::OWNER_COMPUTES;
 use crate::canonicalize::simplify::{SIMPLIFY_BULK, SIMPLIFY_POINT};
 use crate::canonicalize::unroll::UNROLL;
@@ -22,7 +23,7 @@ use crate::contract::serialization::SERIALIZATION;
 use crate::contract::uniform_values::UNIFORM_VALUES;
 use crate::diag::Diagnostic;
 use crate::differentiate::{DERIVE, DUAL, RESIDUAL_SLICES, SPARSE, derives, staged};
-use crate::expand::{EXPAND, RECTANGULAR_HULL};
+use crate::expand::{EXPAND, LOOP_INTERCHANGE, RECTANGULAR_HULL};
 use crate::interface::{Interface, ParamSource};
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::cpu::Cpu;
@@ -382,6 +383,7 @@ pub(crate) fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Po
         .into_iter()
         .fold(point, |point, pass| trace.pass(pass, point));
     let tidy = [SIMPLIFY_POINT, CSE_POINT, DCE_POINT];
+    let point = made(trace, DOALL, point, &tidy);
     made(trace, OWNER_COMPUTES, point, &tidy)
 }
 
@@ -414,6 +416,7 @@ fn differentiated(trace: &mut Trace, point: Program<Point>, derive: Pass<Bulk>) 
     let bulk = trace.pass(EXPAND, point);
     let bulk = tidied(trace, bulk);
     let bulk = rectangular(trace, bulk);
+    let bulk = interchanged(trace, bulk);
     if !derives(&bulk.body) {
         return bulk;
     }
@@ -433,6 +436,15 @@ fn rectangular(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
         true => bulk,
         false => tidied(trace, bulk),
     }
+}
+
+/// Loops at each point of what their steps compute point by point, which derivatives keep less of.
+fn interchanged(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
+    let interchanged = trace.pass(LOOP_INTERCHANGE, bulk.clone());
+    if interchanged.body == bulk.body {
+        return bulk;
+    }
+    tidied(trace, interchanged)
 }
 
 /// What loops change where a condition holds is one table, and not one more to choose between.

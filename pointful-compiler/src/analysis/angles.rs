@@ -4,14 +4,15 @@
 //! What was computed of a far angle is *doubtful*: any number at all. It must not do what cannot be
 //! undone, so a kernel bets only if
 //!
-//! * it reads no buffer of others that it writes, so that the second attempt finds what the first
-//!   has found;
+//! * it reads no buffer of others that it writes, or another row of it, so that the second attempt
+//!   finds what the first has found;
 //! * what it stores to those buffers goes to the same elements whatever the angles: a doubtful
 //!   value may be stored, but not at a doubtful position or behind a doubtful condition;
 //! * nothing doubtful decides whether it panics, or how long it runs;
 //! * it calls no function of the caller's, who would be called twice.
 
-use super::accesses::{Accesses, Kind};
+use super::accesses::{Accesses, At, Kind};
+use super::numbers::Numbers;
 use crate::ir::stages::cpu::{Cpu, CpuOp, Own, Par};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
@@ -21,15 +22,11 @@ pub(crate) fn has_near(prim: Prim, elem: Elem) -> bool {
     prim.takes_angle() && elem.is_float()
 }
 
-/// Whether a kernel may bet, and has angles. `resolve`: follows extents that name others.
-pub(crate) fn may_bet(
-    program: &Program<Cpu>,
-    resolve: &dyn Fn(Extent) -> Extent,
-    par: &Par<Cpu>,
-) -> bool {
+/// Whether a kernel may bet, and has angles.
+pub(crate) fn may_bet(program: &Program<Cpu>, numbers: &Numbers, par: &Par<Cpu>) -> bool {
     let mut look = Look {
         program,
-        resolve,
+        numbers,
         own: par.privates().collect(),
         doubtful: ValueSet::new(),
     };
@@ -44,27 +41,37 @@ pub(crate) fn may_bet(
         }
     }
     // Without anything doubtful there was no angle.
-    !look.doubtful.is_empty() && !reads_what_it_writes(par)
+    !look.doubtful.is_empty() && !reads_what_it_writes(program, numbers, par)
 }
 
 /// Whether a kernel reads buffers of others that it writes.
-fn reads_what_it_writes(par: &Par<Cpu>) -> bool {
+fn reads_what_it_writes(program: &Program<Cpu>, numbers: &Numbers, par: &Par<Cpu>) -> bool {
     let accesses = Accesses::of(&par.body.stmts);
+    let private: ValueSet = par.privates().collect();
     let of = |kind| {
         let found = accesses.outside().filter(move |access| access.kind == kind);
-        found.map(|access| access.place).collect::<ValueSet>()
+        let found = found.filter(|access| !private.contains(&access.place));
+        found.collect::<Vec<_>>()
     };
-    let private: ValueSet = par.privates().collect();
+    let is_same = |value| {
+        let is_bound = par.body.params.contains(&value) || accesses.binds(&value);
+        !is_bound && !program.elem(value).is_float()
+    };
+    let meet = |read: At<'_>, write: At<'_>| match (read, write) {
+        (At::Element(read), At::Element(write)) => !numbers.are_apart(read, write, is_same),
+        _ => true,
+    };
     let written = of(Kind::Write);
-    of(Kind::Read)
-        .iter()
-        .any(|place| written.contains(&place) && !private.contains(&place))
+    of(Kind::Read).iter().any(|read| {
+        let mut same = written.iter().filter(|write| write.place == read.place);
+        same.any(|write| meet(read.at, write.at))
+    })
 }
 
 /// What is found out about a body.
 struct Look<'p> {
     program: &'p Program<Cpu>,
-    resolve: &'p dyn Fn(Extent) -> Extent,
+    numbers: &'p Numbers,
     /// Places that are made anew for each piece or iteration.
     own: ValueSet,
     /// Values computed of angles, and places that hold some.
@@ -78,7 +85,7 @@ impl Look<'_> {
 
     /// Whether an extent is a number that the kernel computes of angles.
     fn is_doubtful_extent(&self, extent: Extent) -> bool {
-        match (self.resolve)(extent) {
+        match self.numbers.resolve(extent) {
             Extent::Value(value) => self.doubtful.contains(&value),
             Extent::Const(_) | Extent::Size(_) => false,
         }
@@ -211,7 +218,7 @@ impl Look<'_> {
     /// Whether nothing doubtful decides how large a number of iterations or of elements is, or
     /// whether there are so many.
     fn is_sure_extent(&self, extent: Extent, maybe: bool) -> bool {
-        let counted = matches!((self.resolve)(extent), Extent::Value(_));
+        let counted = matches!(self.numbers.resolve(extent), Extent::Value(_));
         !(self.is_doubtful_extent(extent) || (counted && maybe))
     }
 

@@ -3,6 +3,10 @@
 pub(crate) mod cloning;
 pub mod cse;
 pub mod dce;
+mod distances;
+pub mod doall;
+mod emit;
+mod interior;
 pub mod owner_computes;
 pub mod simplify;
 pub(crate) mod substitution;
@@ -10,6 +14,7 @@ pub mod unroll;
 
 pub use cse::cse;
 pub use dce::dce;
+pub use doall::doall;
 pub use owner_computes::owner_computes;
 pub use simplify::simplify;
 pub use unroll::unroll;

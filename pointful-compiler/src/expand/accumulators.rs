@@ -288,8 +288,14 @@ impl Lift<'_> {
             let (level, mut taint) = lift.operands_of(&op, &axes, &over);
             taint.depth = taint.depth.min(accumulator.scope_at);
             let mut placement = lift.guarded(level, taint, &points, &kept);
-            // Where nothing is accumulated there is what there was before, which is no reason to be unspecified.
-            placement.taint = lift.taint_of([base]);
+            // Where nothing is accumulated there is what there was before, unless that is behind the guard as well.
+            let before = lift.taint_of([base]);
+            if placement.guard.is_none() {
+                placement.taint = before;
+            } else {
+                placement.taint.depth = placement.taint.depth.max(before.depth);
+                placement.taint.nonempty.extend(&before.nonempty);
+            }
             lift.settled(&mut placement.taint, dims);
             placement
         });

@@ -43,12 +43,14 @@ mod free_variables;
 mod guards;
 mod lift;
 mod loop_accumulators;
+mod loop_interchange;
 mod loop_rotation;
 mod masked_updates;
 mod rectangular_hull;
 mod transformations;
 mod union_find;
 
+pub use loop_interchange::{LOOP_INTERCHANGE, loop_interchange};
 pub use rectangular_hull::{RECTANGULAR_HULL, rectangular_hull};
 
 use crate::ir::Program;

@@ -8,8 +8,11 @@ use std::thread::LocalKey;
 use super::rng::Rng;
 use super::source::{inputs_of, lowered};
 use super::{Checked, check_derivative};
+use crate::canonicalize::simplify;
+use crate::differentiate::derives;
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, run_in_order, run_limited};
+use crate::expand::{expand, loop_interchange};
 use crate::ir::Program;
 use crate::ir::stages::bulk::Bulk;
 use crate::ir::stages::gpu::Gpu;
@@ -87,6 +90,8 @@ pub(crate) fn check_source(
     let (function, _) = source.split_once("fn g<").expect("there are two");
     let written = lowered(function.trim_end().trim_end_matches("#[pointful]"));
     let program = pipeline::simplified(&mut Trace::default(), written.clone());
+    let bulk = simplify(expand(program.clone()));
+    let bulk = (!derives(&bulk.body)).then(|| loop_interchange(bulk));
     for sizes in sizes {
         let sizes = sizes.as_ref();
         let inputs = inputs_of(&written, own(sizes, &written), &mut Rng::new(seed));
@@ -98,6 +103,10 @@ pub(crate) fn check_source(
         {
             let what = agrees(&program, &inputs, &expected);
             what.map_err(|what| message(format!("point, {sizes:?}: {what}")))?;
+            if let Some(bulk) = &bulk {
+                let what = agrees(bulk, &inputs, &expected);
+                what.map_err(|what| message(format!("bulk, {sizes:?}: {what}")))?;
+            }
         }
     }
     let inputs = inputs_of(&program, own(smooth, &program), rng);

@@ -95,7 +95,8 @@ pub fn differentiated(
 ) -> Program<Bulk> {
     let point = dce(cse(simplify(program.clone())));
     let tidy = |bulk| dce(cse(simplify(bulk)));
-    let derived = derive(tidy(expand::expand(point)));
+    let bulk = expand::loop_interchange(tidy(expand::expand(point)));
+    let derived = derive(tidy(bulk));
     // What is dead is tidied away, whatever it reads.
     verify_after("derive", &derived);
     let sparse = differentiate::sparse(tidy(derived));

@@ -210,3 +210,18 @@ std::thread_local! {
     /// Pieces of the work are columns.
     pub(crate) static BY_COLUMNS: Cell<u32> = const { Cell::new(0) };
 }
+
+std::thread_local! {
+    /// A loop that changes elements of its own computes them in any order; nearly all of an axis.
+    pub(crate) static DOALL: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static DOALL_MOST: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static DOALL_SOMETIMES: Cell<u32> = const { Cell::new(0) };
+    /// What is accumulated at places that are shifted is moved in a row of a table.
+    pub(crate) static SHIFTED_IN_A_ROW: Cell<u32> = const { Cell::new(0) };
+    /// A row is changed in place, of which another one is read.
+    pub(crate) static CHANGED_BESIDE: Cell<u32> = const { Cell::new(0) };
+    /// A loop whose steps go over neighbours in memory stays one.
+    pub(crate) static COLUMNS_STAY: Cell<u32> = const { Cell::new(0) };
+    /// A loop runs at each point of what its steps compute.
+    pub(crate) static INTERCHANGED: Cell<u32> = const { Cell::new(0) };
+}

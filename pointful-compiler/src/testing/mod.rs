@@ -50,6 +50,8 @@ mod states;
 #[cfg(test)]
 mod stencils;
 #[cfg(test)]
+mod steps;
+#[cfg(test)]
 mod sweeps;
 #[cfg(test)]
 mod switches;

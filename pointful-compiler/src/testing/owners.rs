@@ -31,10 +31,11 @@ const OUTER: [&str; 9] = [
 ];
 
 /// What an iteration does to its column, or to others.
-const BODIES: [&str; 19] = [
+const BODIES: [&str; 20] = [
     "for i in M { t[i][j] = 0.5 * t[i][j] + a[i][j].sin() * b[j]; }",
     "for i in M { t[i][j] += 0.5 * t[(i - 1).clamp()][j] * b[j]; }",
     "for i in M { let e = t[i][j].sin(); t[i][j] = 0.5 * e; t[i][(j - 1).clamp()] += e; }",
+    "for i in M { let e = t[i][j].sin(); t[i][j] = 0.5 * e; t[i][(j - 1).clamp()] += e; } w = 0.5 * w + sum(for i in M { t[i][j] });",
     "for i in M { let e = t[i][j].tanh() * b[j]; t[i][j] = 0.3 * e; if i != i0 { t[i][(j + 1).wrap()] += e; } }",
     "let mut s = 0.1; for i in M { s = 0.5 * s + a[i][j] * t[i][j]; t[i][j] = s; }",
     "let mut s = 0.1; for i in M.rev() { s = 0.5 * s + t[i][j]; t[i][j] = s * b[j]; u[i][j] -= s; }",

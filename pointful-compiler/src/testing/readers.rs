@@ -39,7 +39,7 @@ const READERS: [&str; 22] = [
     "for k in K { if C { total += r[k] * b[k]; } }",
     "total += sum(for k in K { if a[k] > 0.3 { r[k] } else { s } });",
     "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { let z = 0.1 * sum(w); w = for k in K { z * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
-    "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; for _q in 0..n { w = for k in K { 0.5 * w[k] * a[k] }; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
+    "let mut w = for k in K { sum(for j in K { (a[k] * b[j]).sin() }) }; let mut z = 0.1; for _q in 0..n { w = for k in K { 0.5 * w[k] * a[k] + z }; z *= s; } total += sum(for k in K { if a[k] > 0.3 { w[k] } else { s } });",
     "let t = for k in K { b.get(k - 1).unwrap_or(u) }; let mut w = s; for k in K { if w > 0.1 { w = (if t[0] > a[k] { u } else { r[k] }).sin(); } } total += w;",
     "let mut p = r; let mut q = b; for k in K { let t = for j in 0..m[k] { (a[k] * s + j as f64).sin() }; p[k] = sum(t); q[k] = sum(t * t); } total += p.get(1).unwrap_or(s) + sum(q * b);",
     "let p = for k in K { let t = for _j in 0..k.ordinal() { a[k] * u }; match t.get(1) { Some(_) => r[k], None => sum(t) } }; total += p.get(n).unwrap_or(s);",

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::distances::Distances;
-use super::each;
+use crate::canonicalize::distances::Distances;
+use crate::canonicalize::interior::each;
 use crate::canonicalize::substitution::Subst;
 use crate::ir::stages::point::{Point, PointOp};
 use crate::ir::{Block, Elem, Extent, Operation, Program, Stmt, ValueId};

@@ -21,7 +21,7 @@
 //! # Which loops
 //!
 //! A table is *owned* if everything that reads or changes it in the loop does so at one place along
-//! one axis, and the place is the loop's own index, or that and a number ([`distances`]): other
+//! one axis, and the place is the loop's own index, or that and a number ([`distances`](super::distances)): other
 //! iterations are elsewhere. If the places are not all of the axis, the others keep what they have;
 //! they have to be almost all, of this axis and of the others. A loop that hands on anything else as
 //! well stays as it is: `lower` has taken the tables of which its iterations have rows.
@@ -39,19 +39,15 @@
 //! it. A derivative is worth that; else only loops are taken in which such loops are loops that are
 //! taken as well: what they compute is computed for the table.
 
-mod distances;
 mod legality;
 
-use smallvec::smallvec;
-
-use self::distances::Distances;
 use self::legality::Owned;
+use super::distances::Distances;
+use super::emit;
+use super::interior::{Part, accumulates, loops};
 use super::substitution::Subst;
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{
-    Block, Elem, Extent, Lit, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId,
-};
-use crate::ops::Prim;
+use crate::ir::{Block, Elem, Extent, Operation, Program, SpanId, Stmt, Type, ValueId};
 use crate::pass::Pass;
 
 /// The pass.
@@ -211,78 +207,39 @@ impl Walk<'_> {
     }
 
     /// Makes a loop without loops inside that has nearly all places of an axis one over the axis, of
-    /// which the other places keep what they have: what reads the table is computed with it.
-    ///
-    /// ```text
-    /// %1 = for %2: E {                     %1 = for %6: N {
-    ///   %3 = trust N (add %2, 1)             %7 = in_range E (sub %6, 1)
-    ///   %4 = index x[%3]                     %5 = if %7 { %4 = index x[%6] … yield %8 }
-    ///   …                               ▶         else { %9 = index x[%6] yield %9 }
-    ///   yield %8                             yield %5
-    /// }                                    }
-    /// ```
+    /// which the other places keep what they have ([`interior`](super::interior)).
     fn interior(&mut self, stmt: &mut Stmt<Point>, owned: &[Owned]) -> Option<()> {
         let PointOp::For { extent, body } = &mut stmt.op else {
             return None;
         };
-        let first = owned[0].first?;
-        let (part, span, index) = (*extent, stmt.span, body.params[0]);
+        let part = Part {
+            extent: *extent,
+            first: owned[0].first?,
+            of: owned[0].of,
+        };
         let alike = |other: &Owned| (other.first, other.of) == (owned[0].first, owned[0].of);
         if !owned.iter().all(alike) || stmt.results.len() > owned.len() || loops(body) {
             return None;
         }
         #[cfg(test)]
         crate::testing::entered::enter(&crate::testing::entered::OWNED_INTERIOR);
-        let of = owned[0].of;
-        let place = self.program.value(Type::scalar(Elem::Index(of)), span);
-        let mut into = Block::default();
-        let number = self.sum(Prim::Sub, place, first, (&mut into, span));
-        let is_one = PointOp::Prim(Prim::InRange(part), smallvec![number]);
-        let cond = self.op(is_one, Type::scalar(Elem::BOOL), (&mut into, span));
-        let (mut then, mut otherwise) = (std::mem::take(&mut **body), Block::default());
-        then.params.clear();
-        // What the iteration calls its place is the place.
-        let mut places = Subst::new();
-        let is_place = |value| {
-            self.program.elem(value) == Elem::Index(of)
-                && self.distances.is_at(value, (index, first), part)
-        };
-        each(&then, &mut |stmt| {
-            if let &[value] = stmt.results.as_slice()
-                && is_place(value)
-            {
-                places.replace(value, place);
-            }
-        });
-        places.block(&mut then);
-        let trust = PointOp::Prim(Prim::Trust(part), smallvec![number]);
-        let mut before = vec![Stmt::new(vec![index], trust, span)];
+        let span = stmt.span;
+        let index = Type::scalar(Elem::Index(part.of));
+        let place = self.program.value(index, span);
+        let (mut slices, mut otherwise) = (Vec::new(), Block::default());
         for (owned, result) in owned.iter().zip(&mut stmt.results) {
-            before.push(self.slice(owned, place, (owned.state, span)));
-            let ty = self.program.ty(owned.state).clone();
+            slices.push(self.slice(owned, place, (owned.state, span)));
+            let mut ty = self.program.ty(owned.state).clone();
             let kept = self.program.value(ty.clone(), span);
             otherwise.stmts.push(self.slice(owned, place, (kept, span)));
             otherwise.results.push(kept);
-            let value = self.program.value(ty.clone(), span);
-            into.results.push(value);
-            *result = self.program.value(
-                Type {
-                    elem: ty.elem,
-                    dims: [&[of], ty.dims.as_slice()].concat(),
-                },
-                span,
-            );
+            ty.dims.insert(0, part.of);
+            *result = self.program.value(ty, span);
         }
-        then.stmts.splice(0..0, before);
-        let choice = PointOp::If {
-            cond,
-            then: Box::new(then),
-            otherwise: Box::new(otherwise),
-        };
-        into.stmts
-            .push(Stmt::new(into.results.clone(), choice, span));
-        into.params = vec![place];
-        (*extent, **body) = (of, into);
+        body.stmts.splice(0..0, slices);
+        let inner = std::mem::take(&mut **body);
+        let over = (&mut *self.program, self.distances);
+        (*extent, **body) = (part.of, part.interior(over, inner, place, otherwise, span));
         Some(())
     }
 
@@ -291,7 +248,7 @@ impl Walk<'_> {
         self.nest(owned, owned.axis, result, &mut |walk, indices| {
             let mut into = Block::default();
             let indices = [indices, &[place]].concat();
-            let value = walk.index(owned.table, indices, (&mut into, result.1));
+            let value = emit::index(walk.program, owned.table, indices, (&mut into, result.1));
             into.results.push(value);
             into
         })
@@ -310,20 +267,31 @@ impl Walk<'_> {
             let mut into = Block::default();
             let at = |index| [&[index], before].concat();
             let value = match owned.first {
-                _ if over == owned.of => walk.index(slices, at(place), (&mut into, span)),
+                _ if over == owned.of => {
+                    emit::index(walk.program, slices, at(place), (&mut into, span))
+                }
                 None => {
-                    let index = walk.trust(place, over, (&mut into, span));
-                    walk.index(slices, at(index), (&mut into, span))
+                    let index = emit::trust(walk.program, place, over, (&mut into, span));
+                    emit::index(walk.program, slices, at(index), (&mut into, span))
                 }
                 Some(first) => {
-                    let number = walk.sum(Prim::Sub, place, first, (&mut into, span));
-                    let is_one = PointOp::Prim(Prim::InRange(over), smallvec![number]);
-                    let cond = walk.op(is_one, Type::scalar(Elem::BOOL), (&mut into, span));
+                    let of = owned.of;
+                    let part = Part {
+                        extent: over,
+                        first,
+                        of,
+                    };
+                    let (cond, number) = part.member(walk.program, place, (&mut into, span));
                     let (mut then, mut otherwise) = (Block::default(), Block::default());
-                    let index = walk.trust(number, over, (&mut then, span));
-                    let value = walk.index(slices, at(index), (&mut then, span));
+                    let index = emit::trust(walk.program, number, over, (&mut then, span));
+                    let value = emit::index(walk.program, slices, at(index), (&mut then, span));
                     then.results.push(value);
-                    let kept = walk.index(owned.table, indices.to_vec(), (&mut otherwise, span));
+                    let kept = emit::index(
+                        walk.program,
+                        owned.table,
+                        indices.to_vec(),
+                        (&mut otherwise, span),
+                    );
                     otherwise.results.push(kept);
                     let ty = walk.program.ty(value).clone();
                     let (then, otherwise) = (Box::new(then), Box::new(otherwise));
@@ -332,7 +300,7 @@ impl Walk<'_> {
                         then,
                         otherwise,
                     };
-                    walk.op(choice, ty, (&mut into, span))
+                    emit::op(walk.program, choice, ty, (&mut into, span))
                 }
             };
             into.results.push(value);
@@ -377,74 +345,15 @@ impl Walk<'_> {
         stmt
     }
 
-    fn op(
-        &mut self,
-        op: PointOp,
-        ty: Type<Extent>,
-        (into, span): (&mut Block<Point>, SpanId),
-    ) -> ValueId {
-        let value = self.program.value(ty, span);
-        into.stmts.push(Stmt::new(vec![value], op, span));
-        value
-    }
-
     /// Where an iteration has its slice.
     fn place(
         &mut self,
         owned: &Owned,
         index: ValueId,
-        (into, span): (&mut Block<Point>, SpanId),
-    ) -> ValueId {
-        if self.program.elem(index) == Elem::Index(owned.of) {
-            return index;
-        }
-        let number = match owned.first {
-            Some(first) => self.sum(Prim::Add, index, first, (into, span)),
-            None => index,
-        };
-        self.trust(number, owned.of, (into, span))
-    }
-
-    /// An index and a number, or less that.
-    fn sum(
-        &mut self,
-        prim: Prim,
-        index: ValueId,
-        number: i128,
-        (into, span): (&mut Block<Point>, SpanId),
-    ) -> ValueId {
-        let int = || Type::scalar(Elem::Scalar(Scalar::I64));
-        let here = PointOp::Prim(Prim::Cast(Scalar::I64), smallvec![index]);
-        let here = self.op(here, int(), (into, span));
-        let number = PointOp::Const(Lit::Int(Scalar::I64, number));
-        let number = self.op(number, int(), (into, span));
-        self.op(
-            PointOp::Prim(prim, smallvec![here, number]),
-            int(),
-            (into, span),
-        )
-    }
-
-    /// The index of that number.
-    fn trust(
-        &mut self,
-        number: ValueId,
-        extent: Extent,
         into: (&mut Block<Point>, SpanId),
     ) -> ValueId {
-        let index = PointOp::Prim(Prim::Trust(extent), smallvec![number]);
-        self.op(index, Type::scalar(Elem::Index(extent)), into)
-    }
-
-    fn index(
-        &mut self,
-        table: ValueId,
-        indices: Vec<ValueId>,
-        into: (&mut Block<Point>, SpanId),
-    ) -> ValueId {
-        let mut ty = self.program.ty(table).clone();
-        ty.dims.drain(..indices.len());
-        self.op(PointOp::Index { table, indices }, ty, into)
+        let own = (index, owned.first.unwrap_or(0));
+        emit::place(self.program, own, owned.of, into)
     }
 }
 
@@ -452,32 +361,4 @@ impl Walk<'_> {
 struct Shared {
     owned: Vec<Owned>,
     tables: Vec<ValueId>,
-}
-
-/// Whether there is a loop in a block whose iterations follow each other.
-fn loops(block: &Block<Point>) -> bool {
-    let mut found = false;
-    each(block, &mut |stmt| {
-        found |= matches!(stmt.op, PointOp::Loop { .. } | PointOp::While { .. });
-    });
-    found
-}
-
-/// Whether something in a block is combined into an accumulator.
-fn accumulates(block: &Block<Point>) -> bool {
-    let mut found = false;
-    each(block, &mut |stmt| {
-        found |= matches!(stmt.op, PointOp::Accumulate { .. })
-    });
-    found
-}
-
-/// Visits the statements of a block, at any depth.
-fn each(block: &Block<Point>, visit: &mut dyn FnMut(&Stmt<Point>)) {
-    for stmt in &block.stmts {
-        visit(stmt);
-        for inner in stmt.op.blocks() {
-            each(inner, visit);
-        }
-    }
 }

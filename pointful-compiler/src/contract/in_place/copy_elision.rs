@@ -10,7 +10,8 @@
 //! swap %0, %1
 //! ```
 //!
-//! So it is if no point of the kernel, or of a loop that stands for one, reads what another changes.
+//! So it is if no point of the kernel, or of a loop that stands for one, reads what another changes:
+//! its own place, or, of a row that is changed, another row.
 //! If points do, or another kernel reads it as it was, what is read is written down before, as far
 //! as it is a few rows, or the like: a column that is changed in each step of a loop, or two that
 //! change places, are then no longer a table that is copied in each of them. A kernel that reads all of
@@ -21,19 +22,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Look, has_angles, place_of, rename};
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::{asked, is_pure, needed};
+use crate::analysis::numbers::Numbers;
 use crate::contract::materialize::write_down;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Extent, Operation, Program, Stmt, ValueId, ValueSet};
 
+/// What is around a block.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'n> {
+    pub(super) numbers: &'n Numbers,
+    pub(super) in_kernel: bool,
+}
+
 /// Changes copies where they were copied from.
-pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>) {
+pub(super) fn copies(
+    program: &mut Program<Kernels>,
+    around: Around<'_>,
+    block: &mut Block<Kernels>,
+) {
     let mut copied = false;
     for stmt in &mut block.stmts {
         copied |= matches!(stmt.op, KernelOp::Copy(_));
-        if !matches!(stmt.op, KernelOp::Own(Par { .. })) {
-            let inner = stmt.op.blocks_mut();
-            inner.into_iter().for_each(|inner| copies(program, inner));
-        }
+        let inside = Around {
+            in_kernel: around.in_kernel || matches!(stmt.op, KernelOp::Own(_)),
+            ..around
+        };
+        let inner = stmt.op.blocks_mut().into_iter();
+        inner.for_each(|inner| copies(program, inside, inner));
     }
     if copied {
         readers_first(program, block);
@@ -41,7 +56,7 @@ pub(super) fn copies(program: &mut Program<Kernels>, block: &mut Block<Kernels>)
     // Of copies of copies one goes after the other.
     let mut goes_on = copied;
     while goes_on {
-        goes_on = elided(program, block);
+        goes_on = elided(program, around, block);
     }
 }
 
@@ -119,10 +134,10 @@ fn moves(program: &Program<Kernels>, stmts: &[Stmt<Kernels>]) -> bool {
 }
 
 /// Changes some copies where they were copied from, unless there are none.
-fn elided(program: &mut Program<Kernels>, block: &mut Block<Kernels>) -> bool {
+fn elided(program: &mut Program<Kernels>, around: Around<'_>, block: &mut Block<Kernels>) -> bool {
     let uses = uses(block);
-    let numbers = 0..block.stmts.len();
-    let found = numbers.filter_map(|number| Copied::of(program, block, &uses, number));
+    let all = 0..block.stmts.len();
+    let found = all.filter_map(|number| Copied::of((program, around), block, &uses, number));
     let found: Vec<Copied> = found.collect();
     let mut places = BTreeMap::new();
     let mut taken = ValueSet::new();
@@ -173,7 +188,7 @@ impl Copied {
     /// If the statement of this number is such a copy. `uses`: which statements ask for a value, in
     /// order.
     fn of(
-        program: &Program<Kernels>,
+        (program, around): (&Program<Kernels>, Around<'_>),
         block: &Block<Kernels>,
         uses: &BTreeMap<ValueId, Vec<usize>>,
         number: usize,
@@ -211,8 +226,12 @@ impl Copied {
             return None;
         }
         let changing = &block.stmts[first..end];
-        let kept = match !is_read(first + 1, end) && is_pointwise(&changing[0], source, copy) {
+        let kept = match !is_read(first + 1, end)
+            && is_pointwise((program, around), &changing[0], source, copy)
+        {
             true => Vec::new(),
+            // A kernel writes down.
+            false if around.in_kernel => return None,
             false => parts(program, changing, source)?,
         };
         Some(Self {
@@ -247,7 +266,12 @@ impl Copied {
 
 /// Whether no point of a kernel, or iteration of a loop, reads of an array what another one changes
 /// in its copy, or has changed itself. Of branches each may have one of these.
-fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
+fn is_pointwise(
+    (program, around): (&Program<Kernels>, Around<'_>),
+    stmt: &Stmt<Kernels>,
+    source: ValueId,
+    copy: ValueId,
+) -> bool {
     let (body, extents, folds) = match &stmt.op {
         KernelOp::Own(Par {
             body,
@@ -266,7 +290,8 @@ fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
             return [then, otherwise].into_iter().all(|branch| {
                 let mut touching = branch.stmts.iter().filter(touches);
                 let one = touching.next();
-                touching.next().is_none() && one.is_none_or(|one| is_pointwise(one, source, copy))
+                touching.next().is_none()
+                    && one.is_none_or(|one| is_pointwise((program, around), one, source, copy))
             });
         }
         _ => return false,
@@ -288,10 +313,15 @@ fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
         let apart = |point: &ValueId| both().any(|(read, write)| [read, write] == [point; 2]);
         *time < written.time && points.iter().all(apart)
     };
+    // At another place along an axis where all write at the same.
+    let is_same = |value| !look.bound.contains(&value) && !program.elem(value).is_float();
+    let is_elsewhere =
+        |indices: &[ValueId]| around.numbers.are_apart(indices, &written.indices, is_same);
     // A piece of the work that meets a far angle is done again, unless it reads what it writes: that is
     // worth a copy of as much as is computed, and of no more.
     let is_part = points.len() < written.indices.len();
-    folds.is_empty()
+    let reads = || look.loaded.get(&source).into_iter().flatten();
+    let fits = folds.is_empty()
         && (is_part || !has_angles(body))
         && [copy, source]
             .iter()
@@ -299,7 +329,12 @@ fn is_pointwise(stmt: &Stmt<Kernels>, source: ValueId, copy: ValueId) -> bool {
         && !look.loaded.contains_key(&copy)
         && !look.stored.contains_key(&source)
         && is_nest
-        && look.loaded.get(&source).into_iter().flatten().all(is_own)
+        && reads().all(|read| is_own(read) || is_elsewhere(&read.0));
+    #[cfg(test)]
+    if fits && !reads().all(is_own) {
+        crate::testing::entered::enter(&crate::testing::entered::CHANGED_BESIDE);
+    }
+    fits
 }
 
 /// The parts of an array that statements read: some, but not all of its dimensions are at one place.

@@ -19,7 +19,9 @@ mod copy_elision;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::copy_elision::Around;
 use crate::analysis::effects::asked;
+use crate::analysis::numbers::Numbers;
 use crate::ir::stages::kernels::{KernelOp, Kernels, Par};
 use crate::ir::{Block, Operation, Program, ValueId, ValueSet};
 use crate::pass::Pass;
@@ -33,8 +35,13 @@ pub const IN_PLACE: Pass<Kernels> = Pass {
 
 /// Stores what kernels make of arrays that nobody reads again in their places.
 pub fn in_place(program: Program<Kernels>) -> Program<Kernels> {
+    let numbers = Numbers::of(&program.body);
     program.rewritten(|program, body| {
-        copy_elision::copies(program, body);
+        let around = Around {
+            numbers: &numbers,
+            in_kernel: false,
+        };
+        copy_elision::copies(program, around, body);
         block(program, body);
     })
 }
@@ -147,6 +154,8 @@ struct Look {
     stored: BTreeMap<ValueId, Written>,
     /// What something else is done with, or stored to again.
     others: ValueSet,
+    /// What the kernel binds.
+    bound: ValueSet,
 }
 
 impl Look {
@@ -160,8 +169,10 @@ impl Look {
     }
 
     fn block(&mut self, block: &Block<Kernels>) {
+        self.bound.extend(&block.params);
         for stmt in &block.stmts {
             self.time += 1;
+            self.bound.extend(&stmt.results);
             match &stmt.op {
                 KernelOp::Load { buffer, indices } => {
                     let loads = self.loaded.entry(*buffer).or_default();

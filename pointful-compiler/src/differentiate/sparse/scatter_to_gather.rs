@@ -3,7 +3,8 @@
 //! What was read at `i + c` is accumulated at `i + c`; that is to read the contributions at
 //! `i - c`, and needs no accumulation. Where the read was clamped at the ends, the ends have the
 //! contributions of the few places beyond them, too; where it was made only in range, there is
-//! nothing from beyond the ends.
+//! nothing from beyond the ends. Where it was also at a place of its own along other axes, as in the
+//! row `u[t - 1]`, the contributions are accumulated there.
 
 use smallvec::smallvec;
 
@@ -43,10 +44,13 @@ impl Walk {
         }) {
             return None;
         }
-        let shifts: Vec<Shift> = at
-            .iter()
-            .map(|&(axis, index)| self.shift(axis, index, over))
-            .collect::<Option<_>>()?;
+        let (mut shifts, mut points) = (Vec::new(), Vec::new());
+        for &(axis, index) in at {
+            match self.shift(axis, index, over) {
+                Some(shift) => shifts.push(shift),
+                None => points.push((axis, index)),
+            }
+        }
         let dims = self.b.dims(*value);
         let apart = |(k, shift): (usize, &Shift)| {
             let others = shifts.iter().enumerate().filter(|&(other, _)| other != k);
@@ -66,6 +70,13 @@ impl Walk {
             return None;
         }
         let froms: Vec<AxisId> = shifts.iter().map(|shift| shift.from).collect();
+        // Few rows are told apart first.
+        let stays = |&(axis, index): &(AxisId, ValueId)| {
+            !is_small(&self.b, axis) && self.stays(index, &shifts)
+        };
+        if !points.iter().all(stays) {
+            return None;
+        }
         if self
             .b
             .program
@@ -90,6 +101,16 @@ impl Walk {
             .copied()
             .filter(|axis| shifts.iter().all(|shift| shift.from != *axis))
             .collect();
+        let along: Vec<AxisId> = points
+            .iter()
+            .flat_map(|&(_, index)| self.b.dims(index))
+            .collect();
+        let kept: Vec<AxisId> = rest
+            .iter()
+            .copied()
+            .filter(|axis| along.contains(axis))
+            .collect();
+        rest.retain(|axis| !along.contains(axis));
         let factors = if shifts.iter().any(Shift::arrives_often) {
             self.split(&mut value, &froms)
         } else {
@@ -119,10 +140,30 @@ impl Walk {
             value = self.emit(BulkOp::Map(times, smallvec![factor, value]));
         }
         let value = self.b.sum(value, &rest);
+        if !points.is_empty() {
+            #[cfg(test)]
+            crate::testing::entered::enter(&crate::testing::entered::SHIFTED_IN_A_ROW);
+            return Some(self.emit(BulkOp::Scatter {
+                monoid: Monoid::Add,
+                base: *base,
+                at: points,
+                over: kept,
+                value,
+                mask: None,
+            }));
+        }
         if self.defs.is_zero(*base) {
             return Some(value);
         }
         Some(self.emit(BulkOp::Map(Prim::Add, smallvec![*base, value])))
+    }
+
+    /// Whether a place is the same for all that is shifted, and is one wherever something may arrive.
+    fn stays(&self, index: ValueId, shifts: &[Shift]) -> bool {
+        let dims = self.b.dims(index);
+        let is_whole = |shift: &Shift| self.b.extent(shift.from) == self.b.extent(shift.axis);
+        let moves = |shift: &Shift| dims.contains(&shift.from) || dims.contains(&shift.axis);
+        !shifts.iter().any(moves) && (self.b.is_specified(index) || shifts.iter().all(is_whole))
     }
 
     /// What a condition says but that the places exist to which something is sent.

@@ -145,8 +145,7 @@ impl VerifyOwn for Cpu {
                 if par.by_columns {
                     columns(places, par)?;
                 }
-                let resolve = |extent| places.numbers().resolve(extent);
-                if par.speculates && !may_bet(places.program, &resolve, par) {
+                if par.speculates && !may_bet(places.program, places.numbers(), par) {
                     return places.error(23, par.body.params[0], "is of pieces that run once");
                 }
                 let notes = par.accs.iter().filter(|acc| acc.notes);

@@ -35,7 +35,7 @@ pub const SPECULATE: Pass<Cpu> = Pass {
 pub fn speculate(program: Program<Cpu>) -> Program<Cpu> {
     with_body(program, |program, numbers, body| {
         for_each_nest(body, &mut |par| {
-            par.speculates = may_bet(program, &|extent| numbers.resolve(extent), par);
+            par.speculates = may_bet(program, numbers, par);
             #[cfg(test)]
             if par.speculates {
                 crate::testing::entered::enter(&crate::testing::entered::SPECULATED);

@@ -33,6 +33,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("residual_slices", tidy::residual_slices),
     command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
+    command("loop_interchange", tidy::loop_interchange),
+    command("doall", tidy::doall),
     command("owner_computes", tidy::owner_computes),
     command("unroll", tidy::unroll),
     command("in_place", schedule::in_place),

@@ -36,6 +36,10 @@ pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
 
+pub(crate) fn doall(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, canonicalize::doall)
+}
+
 pub(crate) fn owner_computes(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, canonicalize::owner_computes)
 }
@@ -48,6 +52,10 @@ pub(crate) fn unroll(file: &File) -> Result<Vec<Section>, String> {
 
 pub(crate) fn rectangular_hull(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, expand::rectangular_hull)
+}
+
+pub(crate) fn loop_interchange(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, expand::loop_interchange)
 }
 
 fn either(

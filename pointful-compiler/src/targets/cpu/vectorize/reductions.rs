@@ -169,7 +169,7 @@ impl Reductions<'_> {
                 }
                 CpuOp::Own(Own::Par(ref par)) => {
                     let numbers = &self.numbers;
-                    let bets = may_bet(self.program, &|extent| numbers.resolve(extent), par);
+                    let bets = may_bet(self.program, numbers, par);
                     let around = std::mem::replace(&mut self.bets, bets);
                     self.inside(&mut stmt);
                     self.bets = around;

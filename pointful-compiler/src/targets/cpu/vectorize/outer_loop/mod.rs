@@ -228,7 +228,7 @@ impl OuterLoop<'_> {
             if let CpuOp::Own(Own::Par(par)) = &mut stmt.op {
                 self.parts = Parts::of(par);
                 let numbers = &self.numbers;
-                self.bets = may_bet(self.program, &|extent| numbers.resolve(extent), par);
+                self.bets = may_bet(self.program, numbers, par);
                 self.block(&mut par.body);
             } else {
                 for inner in stmt.op.blocks_mut() {

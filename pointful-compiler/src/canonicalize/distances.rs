@@ -18,6 +18,8 @@ const STEPS: u32 = 8;
 #[derive(Default)]
 pub(super) struct Distances {
     ops: BTreeMap<ValueId, PointOp>,
+    /// How often loops run, by their indices.
+    extents: BTreeMap<ValueId, Extent>,
     /// By how much extents that are computed are less than others.
     less: RefCell<BTreeMap<(ValueId, Extent), Option<i128>>>,
 }
@@ -26,17 +28,21 @@ impl Distances {
     /// Those in a program with this body.
     pub(super) fn of(body: &Block<Point>) -> Self {
         let mut distances = Self::default();
-        distances.block(body);
+        distances.learn(body);
         distances
     }
 
-    fn block(&mut self, block: &Block<Point>) {
+    /// Those in a block as well.
+    pub(super) fn learn(&mut self, block: &Block<Point>) {
         for stmt in &block.stmts {
             if let PointOp::Const(_) | PointOp::Size(_) | PointOp::Prim(..) = stmt.op {
                 self.ops.insert(stmt.results[0], stmt.op.clone());
             }
+            if let PointOp::For { extent, body } | PointOp::Loop { extent, body, .. } = &stmt.op {
+                self.extents.insert(body.params[0], *extent);
+            }
             for inner in stmt.op.blocks() {
-                self.block(inner);
+                self.learn(inner);
             }
         }
     }
@@ -143,6 +149,15 @@ impl Distances {
         let less = self.less(extent, of)?;
         let fits = (0..=less).contains(&by);
         fits.then_some((less > 0).then_some(by))
+    }
+
+    /// Whether no check can fail on the way from a loop's index, or from what is given, to a value.
+    pub(super) fn is_safe(&self, value: ValueId) -> bool {
+        let origin = self.offset(value).0;
+        match self.extents.get(&origin) {
+            Some(&extent) => self.is_sure(value, extent),
+            None => value == origin,
+        }
     }
 
     /// Whether a value is that index of a loop over an extent, and the number, and no check on the way
