@@ -68,15 +68,32 @@ fn what_is_transposed_is() {
 #[test]
 fn what_each_point_makes_of_itself_takes_its_place() {
     loops(
-        "fn f<N: IndexSet>(x: Table<N, f64>, y: &Table<N, f64>, t: usize) -> Table<N, f64> {
+        "fn f<T: IndexSet, N: IndexSet>(x: Table<N, f64>, y: &Table<(T, N), f64>) -> Table<N, f64> {
              let mut x = x;
+             for k in T { x = for i in N { x[i] * x[i] + y[k][i] }; }
+             x
+         }",
+        "
+        for T
+          par N
+            store [N]
+        ",
+    );
+}
+
+#[test]
+fn points_that_need_no_other_go_through_all_steps() {
+    loops(
+        "fn f<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>, t: usize) -> Table<N, f64> {
+             let mut x = x.clone();
              for _k in 0..t { x = for i in N { x[i] * x[i] + y[i] }; }
              x
          }",
         "
-        for _
-          par N
-            store [N]
+        alloc [N]
+        par N
+          for _
+          store [N]
         ",
     );
 }
@@ -98,15 +115,15 @@ fn what_others_read_keeps_its_place() {
         ",
     );
     loops(
-        "fn f<N: IndexSet>(x: Table<N, f64>, y: Table<N, f64>, t: usize) -> (Table<N, f64>, Table<N, f64>) {
+        "fn f<T: IndexSet, N: IndexSet>(x: Table<N, f64>, y: Table<N, f64>, z: &Table<(T, N), f64>) -> (Table<N, f64>, Table<N, f64>) {
              let (mut x, mut y) = (x, y);
-             for _k in 0..t { let before = x; x = for i in N { x[i] * 2.0 + y[i] }; y = for i in N { before[i] - y[i] }; }
+             for k in T { let before = x; x = for i in N { x[i] * 2.0 + y[i] }; y = for i in N { before[i] - z[k][i] * y[i] }; }
              (x, y)
          }",
         "
         alloc [N]
         alloc [N]
-        for _
+        for T
           par N
             store [N]
             store [N]

@@ -17,7 +17,9 @@ use super::distances::Distances;
 use super::emit;
 use super::substitution::Subst;
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Operation, Program, Scalar, SpanId, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 
 /// Neighbouring places of an axis.
@@ -58,11 +60,12 @@ impl Part {
         otherwise: Block<Point>,
         span: SpanId,
     ) -> Block<Point> {
-        let index = body.params.remove(0);
         let mut into = Block {
             params: vec![place],
             ..Block::default()
         };
+        hoist(program, &mut body, &mut into);
+        let index = body.params.remove(0);
         let (cond, number) = self.member(program, place, (&mut into, span));
         // What the iteration calls its place is the place, and its number is so far from that.
         let mut before = Block::default();
@@ -105,6 +108,31 @@ impl Part {
         into.stmts
             .push(Stmt::new(into.results.clone(), choice, span));
         into
+    }
+}
+
+/// Moves numbers that are the same in all iterations, as lengths of loops are, out of a body: behind a
+/// condition they would depend on it. Floats stay, for the sake of their derivatives.
+fn hoist(program: &Program<Point>, body: &mut Block<Point>, into: &mut Block<Point>) {
+    let results = body.stmts.iter().flat_map(|stmt| &stmt.results);
+    let mut bound: ValueSet = body.params.iter().chain(results).copied().collect();
+    let is_number = |stmt: &Stmt<Point>, bound: &ValueSet| match &stmt.op {
+        PointOp::Const(_) | PointOp::Size(Extent::Const(_) | Extent::Size(_)) => true,
+        PointOp::Prim(prim, args) => {
+            let is_total = prim.extent().is_none() && !prim.may_panic(program.elem(args[0]));
+            let is_float = program.elem(stmt.results[0]).is_float();
+            is_total && !is_float && args.iter().all(|arg| !bound.contains(arg))
+        }
+        _ => false,
+    };
+    for stmt in std::mem::take(&mut body.stmts) {
+        match is_number(&stmt, &bound) {
+            true => {
+                bound.remove(&stmt.results[0]);
+                into.stmts.push(stmt);
+            }
+            false => body.stmts.push(stmt),
+        }
     }
 }
 

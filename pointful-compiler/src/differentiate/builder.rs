@@ -266,6 +266,10 @@ impl Builder {
     /// here, and else is the same.
     pub(super) fn said(&mut self, cond: ValueId) -> ValueId {
         let there = self.where_said(cond);
+        #[cfg(test)]
+        if there.is_some() && self.conditions(cond).is_none() {
+            crate::testing::entered::enter(&crate::testing::entered::SAID_IN_PART);
+        }
         self.both(there, Some(cond)).unwrap_or(cond)
     }
 

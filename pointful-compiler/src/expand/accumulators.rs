@@ -293,6 +293,10 @@ impl Lift<'_> {
             if placement.guard.is_none() {
                 placement.taint = before;
             } else {
+                #[cfg(test)]
+                if placement.taint.depth > before.depth {
+                    crate::testing::entered::enter(&crate::testing::entered::FILLED_BEHIND);
+                }
                 placement.taint.depth = placement.taint.depth.max(before.depth);
                 placement.taint.nonempty.extend(&before.nonempty);
             }

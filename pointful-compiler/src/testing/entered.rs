@@ -212,6 +212,10 @@ std::thread_local! {
 }
 
 std::thread_local! {
+    /// A table of what stands in front of a branch is added to in it, behind a guard.
+    pub(crate) static FILLED_BEHIND: Cell<u32> = const { Cell::new(0) };
+    /// Of a condition it is known in part where it says something.
+    pub(crate) static SAID_IN_PART: Cell<u32> = const { Cell::new(0) };
     /// A loop that changes elements of its own computes them in any order; nearly all of an axis.
     pub(crate) static DOALL: Cell<u32> = const { Cell::new(0) };
     pub(crate) static DOALL_MOST: Cell<u32> = const { Cell::new(0) };

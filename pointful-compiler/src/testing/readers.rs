@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What reads the number `s`, or the table `r`. `C` is a condition.
-const READERS: [&str; 22] = [
+const READERS: [&str; 26] = [
     "total += if C { s } else { u };",
     "total += if C { u * s } else { s.cos() };",
     "total += match n { 0 => s, 1 => u * s, _ => u };",
@@ -44,6 +44,10 @@ const READERS: [&str; 22] = [
     "let mut p = r; let mut q = b; for k in K { let t = for j in 0..m[k] { (a[k] * s + j as f64).sin() }; p[k] = sum(t); q[k] = sum(t * t); } total += p.get(1).unwrap_or(s) + sum(q * b);",
     "let p = for k in K { let t = for _j in 0..k.ordinal() { a[k] * u }; match t.get(1) { Some(_) => r[k], None => sum(t) } }; total += p.get(n).unwrap_or(s);",
     "let p = for k in K { let t = for j in 0..m[k] { a[k] * s + j as f64 }; t.get(n).unwrap_or(u) + 0.1 * sum(t) }; total += p.get(1).unwrap_or(s);",
+    "let t = for j in K { for k in K { b.get(k - 3).unwrap_or(u) } }; let mut w = u; for k in K { w = if w > 0.1 { if k.ordinal() % 3 == n || t[k][0] > u { u * w } else { 0.3 } } else { u }; } let mut z = r; for _q in 0..3 { z = for k in K { w * z[k] }; } total += sum(z);",
+    "let t = for j in K { for k in K { b.get(k - 1).unwrap_or(s) } }; let mut w = s; for k in K { w = 0.5 * w + (if w * w > u { let e = if m[k] % 3 == 1 || t[k][0] > 0.9 { a[k] } else { b.get(k + 3).unwrap_or(0.25) }; e.sin() } else { u }).tanh(); } total += w;",
+    "total += if C { let mut p = for _k in K { u }; for k in K { p[(k + 1).wrap()] += s * s; } if p.get(1).unwrap_or(s) > 0.4 { a.get(0).unwrap_or(0.3) * s } else { u } } else { s };",
+    "let mut w = s; for _q in 0..n { w = if w > 0.1 { let mut p = for _k in K { u }; for k in K { p[(k + 1).wrap()] += u * s; } let e = if p.get(0).unwrap_or(u) > s { s.abs() } else { u }; e + 0.1 * sum(a) } else { u }; } total += w;",
 ];
 
 const CONDITIONS: [&str; 4] = ["n > 1", "u > 0.1", "sum(b) > 0.0", "s > 0.2"];
@@ -72,8 +76,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, PLACED, PLACED_APART, WANTED_BEFORE,
-        WANTED_WHOLE,
+        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, FILLED_BEHIND, PLACED, PLACED_APART,
+        SAID_IN_PART, WANTED_BEFORE, WANTED_WHOLE,
     };
 
     /// Members of `K`.
@@ -96,6 +100,11 @@ mod tests {
                 &WANTED_WHOLE,
             ),
             ("and the same before it", &WANTED_BEFORE),
+            (
+                "of a condition is known in part where it says something",
+                &SAID_IN_PART,
+            ),
+            ("a table is filled behind a guard", &FILLED_BEHIND),
             ("what is added at one place is added to a table", &PLACED),
             ("or stays apart", &PLACED_APART),
         ];

@@ -115,6 +115,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_beside_those_that_are_read_are_bet_on() {
+        for (row, expected) in [("%6", true), ("%5", false)] {
+            let statements = format!(
+                "%3 = const 1usize %4 = add t, %3 %5 = check T t %6 = check T %4
+                 par %0: N {{ %1 = load u[%5, %0] %2 = sin %1 store u[{row}, %0], %2 }}"
+            );
+            let found = speculates("own u: f64[T, N], t: usize", &statements);
+            assert_eq!(found, expected, "{row}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_undone_is_not_bet_on() {
         for statements in [
             // It reads what it writes.
