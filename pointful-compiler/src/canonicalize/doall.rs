@@ -19,7 +19,7 @@
 //! All states are tables. Each is changed at one place: the loop's own index, or that and a number,
 //! along one axis, of which that is nearly all, and the same in all iterations along the others
 //! ([`distances`](super::distances)). Loops that read a table at their own place only are those of
-//! [`owner_computes`](super::owner_computes).
+//! [`owner_computes`](mod@super::owner_computes).
 //!
 //! # Why it is sound
 //!
