@@ -39,7 +39,7 @@ const INNER: [&str; 6] = [
 ];
 
 /// What a step does: to rows of `x`, to columns of `y`, to numbers.
-const BODIES: [&str; 22] = [
+const BODIES: [&str; 24] = [
     "x[s][t] = x[s][p] * (0.1 * c[s] + u).cos();",
     "x[s][t] = 0.9 * x[s][p] + 0.1 * y0[t][s] * c[s];",
     "x[s][t] = 0.9 * x[s][p] + 0.1 * x0[s][t] * v[s]; v[s] = 0.5 * v[s] + u * x0[s][t];",
@@ -61,6 +61,8 @@ const BODIES: [&str; 22] = [
     "y[t][s] = 0.5 * y[t][(s - 1).clamp()] + y[p][s];",
     "y[t][s] = 0.5 * y[p][S::from_ordinal(m[s] % size(S))] * u;",
     "x[s][t] = 0.5 * x[s][p] + y[p][(s + 1).wrap()]; y[t][s] = x[s][t] * y[p][s];",
+    "v[s] += if u > 0.1 { 0.2 * x0[(s - 2).clamp()][1].sin() } else { 0.1 };",
+    "if u > 0.1 { let e = 0.2 * x0[(s + 1).wrap()][1]; v[s] += if v[s] > e { e * e } else { u }; }",
     "x[s][t] = 0.5 * x[s][p]; e += 0.1 * x[s][t] * c[s];",
 ];
 
@@ -97,7 +99,7 @@ mod tests {
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
         CHANGED_BESIDE, COLUMNS_STAY, DOALL, DOALL_MOST, DOALL_SOMETIMES, INTERCHANGED,
-        SHIFTED_IN_A_ROW,
+        SHIFTED_IN_A_ROW, SHIFTED_SOMETIMES,
     };
 
     /// Members of `S` and of `T`.
@@ -117,6 +119,7 @@ mod tests {
             ("of nearly all of a row", &DOALL_MOST),
             ("where a condition holds", &DOALL_SOMETIMES),
             ("what is shifted goes to a row", &SHIFTED_IN_A_ROW),
+            ("which is there where a condition holds", &SHIFTED_SOMETIMES),
             (
                 "a row is changed in place beside the one that is read",
                 &CHANGED_BESIDE,

@@ -143,13 +143,22 @@ impl Walk {
         if !points.is_empty() {
             #[cfg(test)]
             crate::testing::entered::enter(&crate::testing::entered::SHIFTED_IN_A_ROW);
+            // There are contributions of nothing where there was none, and perhaps no place.
+            let mask = points.iter().fold(None, |mask, &(_, index)| {
+                let there = self.b.where_said(index);
+                self.b.both(mask, there)
+            });
+            #[cfg(test)]
+            if mask.is_some() {
+                crate::testing::entered::enter(&crate::testing::entered::SHIFTED_SOMETIMES);
+            }
             return Some(self.emit(BulkOp::Scatter {
                 monoid: Monoid::Add,
                 base: *base,
                 at: points,
                 over: kept,
                 value,
-                mask: None,
+                mask,
             }));
         }
         if self.defs.is_zero(*base) {
@@ -158,12 +167,17 @@ impl Walk {
         Some(self.emit(BulkOp::Map(Prim::Add, smallvec![*base, value])))
     }
 
-    /// Whether a place is the same for all that is shifted, and is one wherever something may arrive.
+    /// Whether a place is the same for all that is shifted, and it is known where it is one.
     fn stays(&self, index: ValueId, shifts: &[Shift]) -> bool {
-        let dims = self.b.dims(index);
-        let is_whole = |shift: &Shift| self.b.extent(shift.from) == self.b.extent(shift.axis);
-        let moves = |shift: &Shift| dims.contains(&shift.from) || dims.contains(&shift.axis);
-        !shifts.iter().any(moves) && (self.b.is_specified(index) || shifts.iter().all(is_whole))
+        let moves = |value: ValueId| {
+            let dims = self.b.dims(value);
+            let mut moved = shifts.iter().flat_map(|shift| [shift.from, shift.axis]);
+            moved.any(|axis| dims.contains(&axis))
+        };
+        let Some(mut conditions) = self.b.conditions(index) else {
+            return false;
+        };
+        !moves(index) && !conditions.any(moves)
     }
 
     /// What a condition says but that the places exist to which something is sent.
