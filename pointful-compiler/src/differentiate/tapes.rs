@@ -214,17 +214,22 @@ impl Tapes {
         [tape, begin]: [ValueId; 2],
     ) -> Option<ValueId> {
         let BulkOp::Loop {
-            axis, init, body, ..
+            axis,
+            lanes,
+            init,
+            body,
+            ..
         } = &mut stmt.op
         else {
             return None;
         };
         let states = init.len();
         let place = (stmt.results.iter()).position(|&result| result == of.value)?;
-        if *axis != of.axis || place < states {
+        let Type { elem, dims } = self.ty(b, of);
+        // What is the same in all lanes is on one tape, which is no state of theirs.
+        if *axis != of.axis || place < states || !lanes.iter().all(|lane| dims.contains(lane)) {
             return None;
         }
-        let Type { elem, dims } = self.ty(b, of);
         let (state, after) = (b.param(elem, dims.clone()), b.param(elem, dims));
         b.enter();
         let at = place_on(b, self.rows(of).axis, begin, body.params[0]);
