@@ -135,8 +135,10 @@ impl Walk<'_> {
         places: &mut [Place],
         span: SpanId,
     ) -> Extent {
-        let (of, by) = (places[0].of, places[0].by);
-        let alike = |place: &Place| place.first == Some(by) && place.of == of;
+        let (of, Some(first)) = (places[0].of, places[0].first) else {
+            return extent;
+        };
+        let alike = |place: &Place| place.first == Some(first) && place.of == of;
         if !places.iter().all(alike) || loops(body) {
             return extent;
         }
@@ -149,11 +151,7 @@ impl Walk<'_> {
             otherwise.results.push(kept);
             place.first = None;
         }
-        let part = Part {
-            extent,
-            first: by,
-            of,
-        };
+        let part = Part { extent, first, of };
         let over = (&mut *self.program, &self.distances);
         *body = part.interior(over, std::mem::take(body), number, otherwise, span);
         of
@@ -162,11 +160,11 @@ impl Walk<'_> {
     /// Where the iterations of a loop change each of its states, and what computes that in front of it.
     fn places(&mut self, stmt: &Stmt<Point>) -> Option<(Vec<Place>, Block<Point>)> {
         let PointOp::Loop {
+            extent,
             checkpoint: None,
             init,
             body,
             reverse,
-            ..
         } = &stmt.op
         else {
             return None;
@@ -179,27 +177,23 @@ impl Walk<'_> {
         let changed: Vec<&[ValueId]> = (states.iter())
             .map(|&state| update(body, state))
             .collect::<Option<_>>()?;
-        let mut bound = ValueSet::new();
-        binds(body, &mut bound);
+        let bound = body.bound();
+        let own = (body.params[0], *extent);
         let mut before = Block::default();
         let places = (states.iter().zip(changed))
-            .map(|(&state, at)| self.place(stmt, state, at, &bound, &mut before))
+            .map(|(&state, at)| self.place(own, (state, at), &bound, (&mut before, stmt.span)))
             .collect::<Option<_>>()?;
         Some((places, before))
     }
 
+    /// Where the iterations change a state that some change has at these indices.
     fn place(
         &mut self,
-        stmt: &Stmt<Point>,
-        state: ValueId,
-        at: &[ValueId],
+        (index, extent): (ValueId, Extent),
+        (state, at): (ValueId, &[ValueId]),
         bound: &ValueSet,
-        before: &mut Block<Point>,
+        (before, span): (&mut Block<Point>, SpanId),
     ) -> Option<Place> {
-        let PointOp::Loop { extent, body, .. } = &stmt.op else {
-            return None;
-        };
-        let (index, extent) = (body.params[0], *extent);
         let dims = self.program.ty(state).dims.clone();
         let offsets: Vec<(ValueId, i128)> = at
             .iter()
@@ -215,20 +209,12 @@ impl Walk<'_> {
         if own.next().is_some() || !is_own || !others().all(is_outside) {
             return None;
         }
-        let others = others().map(|k| {
-            let (origin, by) = offsets[k];
-            emit::place(
-                self.program,
-                (origin, by),
-                dims[k],
-                (&mut *before, stmt.span),
-            )
-        });
+        let others =
+            others().map(|k| emit::place(self.program, offsets[k], dims[k], (&mut *before, span)));
         Some(Place {
             others: others.collect(),
             offsets,
             axis,
-            by,
             first,
             of: dims[axis],
         })
@@ -248,7 +234,6 @@ impl Walk<'_> {
             let mut elements = Elements {
                 program: self.program,
                 distances: &self.distances,
-                index: body.params[0],
                 place,
                 table: init[k],
                 versions: BTreeMap::from([(states[k], None)]),
@@ -283,9 +268,8 @@ struct Place {
     offsets: Vec<(ValueId, i128)>,
     /// The places along the axes that are the same in all iterations.
     others: Vec<ValueId>,
-    /// Which axis it is along which an iteration has a place of its own, that far from its index.
+    /// Which axis it is along which an iteration has a place of its own.
     axis: usize,
-    by: i128,
     /// If these are not all of the axis, the first.
     first: Option<i128>,
     of: Extent,
@@ -382,8 +366,6 @@ impl Place {
 struct Elements<'e> {
     program: &'e mut Program<Point>,
     distances: &'e Distances,
-    /// The loop's index.
-    index: ValueId,
     place: &'e Place,
     /// The table before the loop.
     table: ValueId,
@@ -526,7 +508,7 @@ impl Elements<'_> {
     /// What is at the iteration's place before the loop.
     fn before(&mut self, (into, span): (&mut Block<Point>, SpanId)) -> ValueId {
         let place = self.place;
-        let own = (self.index, place.by);
+        let own = place.offsets[place.axis];
         let own = emit::place(self.program, own, place.of, (&mut *into, span));
         emit::index(self.program, self.table, place.at(own), (into, span))
     }
@@ -556,16 +538,4 @@ fn update(block: &Block<Point>, state: ValueId) -> Option<&[ValueId]> {
         } => update(then, state).or_else(|| update(otherwise, state)),
         _ => None,
     })
-}
-
-/// All that is bound in a block.
-fn binds(block: &Block<Point>, bound: &mut ValueSet) {
-    bound.extend(&block.params);
-    for stmt in &block.stmts {
-        bound.extend(&stmt.results);
-        stmt.op
-            .blocks()
-            .iter()
-            .for_each(|inner| binds(inner, bound));
-    }
 }

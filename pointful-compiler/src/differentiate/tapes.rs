@@ -227,7 +227,12 @@ impl Tapes {
         let place = (stmt.results.iter()).position(|&result| result == of.value)?;
         let Type { elem, dims } = self.ty(b, of);
         // What is the same in all lanes is on one tape, which is no state of theirs.
-        if *axis != of.axis || place < states || !lanes.iter().all(|lane| dims.contains(lane)) {
+        let is_apart = lanes.iter().any(|lane| !dims.contains(lane));
+        if *axis != of.axis || place < states || is_apart {
+            #[cfg(test)]
+            if is_apart {
+                crate::testing::entered::enter(&crate::testing::entered::TAPED_APART);
+            }
             return None;
         }
         let (state, after) = (b.param(elem, dims.clone()), b.param(elem, dims));

@@ -107,25 +107,12 @@ fn lane(program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<AxisId> {
         return None;
     };
     let lane = *program.ty(*body.params.get(1)?).dims.get(lanes.len())?;
-    let mut bound = ValueSet::new();
-    binds(stmt, &mut bound);
     let steps = Steps {
         program,
         lane,
-        bound,
+        bound: body.bound(),
     };
-    (steps.statement(stmt) && is_shorter(program, lane, body)).then_some(lane)
-}
-
-/// All that is bound in the blocks of a statement.
-fn binds(stmt: &Stmt<Bulk>, bound: &mut ValueSet) {
-    for inner in stmt.op.blocks() {
-        bound.extend(&inner.params);
-        for stmt in &inner.stmts {
-            bound.extend(&stmt.results);
-            binds(stmt, bound);
-        }
-    }
+    (steps.statement(stmt) && steps_are_near(program, lane, body)).then_some(lane)
 }
 
 /// What the steps of a loop do along an axis.
@@ -173,39 +160,39 @@ impl Steps<'_> {
 
     /// Whether something that a statement binds has the axis.
     fn touches(&self, stmt: &Stmt<Bulk>) -> bool {
-        let mut bound = ValueSet::new();
-        binds(stmt, &mut bound);
-        let mut bound = bound.iter().chain(stmt.results.iter().copied());
-        bound.any(|value| self.has_lane(value))
+        let mut inner = stmt.op.blocks().into_iter();
+        stmt.results.iter().any(|&value| self.has_lane(value))
+            || inner.any(|block| block.bound().iter().any(|value| self.has_lane(value)))
     }
 }
 
-/// Whether steps lie beside each other in memory as often as points of an axis do.
-fn is_shorter(program: &Program<Bulk>, lane: AxisId, body: &Block<Bulk>) -> bool {
-    let mut walk = Walk {
+/// Whether what steps access lies beside each other in memory as often as what points of an axis do.
+fn steps_are_near(program: &Program<Bulk>, lane: AxisId, body: &Block<Bulk>) -> bool {
+    let mut strides = Strides {
         program,
         lane,
         moving: ValueSet::from_iter([body.params[0]]),
-        shorter: 0,
+        nearer: 0,
     };
-    walk.block(body);
+    strides.block(body);
     #[cfg(test)]
-    if walk.shorter < 0 {
+    if strides.nearer < 0 {
         crate::testing::entered::enter(&crate::testing::entered::COLUMNS_STAY);
     }
-    walk.shorter >= 0
+    strides.nearer >= 0
 }
 
-struct Walk<'p> {
+/// Which of two neighbours accesses lie beside each other for.
+struct Strides<'p> {
     program: &'p Program<Bulk>,
     lane: AxisId,
     /// What is computed of the loop's index.
     moving: ValueSet,
     /// How much more often steps are neighbours.
-    shorter: i64,
+    nearer: i64,
 }
 
-impl Walk<'_> {
+impl Strides<'_> {
     fn block(&mut self, block: &Block<Bulk>) {
         for stmt in &block.stmts {
             match &stmt.op {
@@ -231,7 +218,7 @@ impl Walk<'_> {
         };
         let moves = at.iter().filter(|(_, index)| self.moving.contains(index));
         for step in moves.filter_map(|&(axis, _)| place(axis)) {
-            self.shorter += if step > lane { 1 } else { -1 };
+            self.nearer += if step > lane { 1 } else { -1 };
         }
     }
 }

@@ -222,6 +222,10 @@ std::thread_local! {
     pub(crate) static DOALL_SOMETIMES: Cell<u32> = const { Cell::new(0) };
     /// What is accumulated at places that are shifted is moved in a row of a table.
     pub(crate) static SHIFTED_IN_A_ROW: Cell<u32> = const { Cell::new(0) };
+    /// A piece bets on near angles that reads one row and writes another.
+    pub(crate) static BET_BESIDE: Cell<u32> = const { Cell::new(0) };
+    /// What lanes compute alike is copied to a tape that has none.
+    pub(crate) static TAPED_APART: Cell<u32> = const { Cell::new(0) };
     /// Which is there where a condition holds.
     pub(crate) static SHIFTED_SOMETIMES: Cell<u32> = const { Cell::new(0) };
     /// A row is changed in place, of which another one is read.

@@ -3,20 +3,23 @@
 
 use super::rng::Rng;
 
-const PARAMS: &str = "x0: &Table<(S, T), f64>, y0: &Table<(T, S), f64>, c: &Table<S, f64>, m: &Table<S, usize>, u: f64";
+const PARAMS: &str = "x0: &Table<(S, T), f64>, y0: &Table<(T, S), f64>, c: &Table<S, f64>, m: &Table<S, usize>, n: &Table<T, usize>, u: f64";
 
 /// The function itself and transformations of it: the result, and how that is computed.
 const FORMS: [[&str; 2]; 5] = [
-    ["f64", "f(x0, y0, c, m, u)"],
+    ["f64", "f(x0, y0, c, m, n, u)"],
     [
         "(Table<(S, T), f64>, Table<(T, S), f64>, f64)",
-        "grad!(f, wrt = (x0, y0, u))(x0, y0, c, m, u)",
+        "grad!(f, wrt = (x0, y0, u))(x0, y0, c, m, n, u)",
     ],
-    ["Table<S, f64>", "grad!(f, wrt = c)(x0, y0, c, m, u)"],
-    ["f64", "jvp!(f, wrt = (x0, y0))(x0, y0, c, m, u, x0, y0).1"],
+    ["Table<S, f64>", "grad!(f, wrt = c)(x0, y0, c, m, n, u)"],
+    [
+        "f64",
+        "jvp!(f, wrt = (x0, y0))(x0, y0, c, m, n, u, x0, y0).1",
+    ],
     [
         "Table<(S, T), f64>",
-        "hvp!(f, wrt = x0)(x0, y0, c, m, u, x0)",
+        "hvp!(f, wrt = x0)(x0, y0, c, m, n, u, x0)",
     ],
 ];
 
@@ -66,11 +69,21 @@ const BODIES: [&str; 24] = [
     "x[s][t] = 0.5 * x[s][p]; e += 0.1 * x[s][t] * c[s];",
 ];
 
+/// What a step does of which points wait for each other, with loops of points that do not.
+const STEPS: [&str; 3] = [
+    "for k in 0..n[t] { for s in S { v[s] *= (0.3 * u * k as f64).cos(); } } e += 0.1 * sum(v);",
+    "for k in 0..n[t] { let z = (u + k as f64).tanh(); for s in S { w[s] = 0.5 * w[s] + z * z * v[s]; } } for s in S { v[s] = 0.3 * sum(w); }",
+    "for k in 0..n[p] { for s in S { v[s] = 0.5 * v[s] + w[s] * (u * c[s] + k as f64).sin(); } } v[S::from_ordinal(0)] = sum(w);",
+];
+
 /// A function `f` and, of some form, `g` of it.
 fn random_steps(rng: &mut Rng) -> String {
     let steps: Vec<String> = (0..rng.pick(&[1, 1, 2]))
         .map(|_| {
             let outer = rng.pick(&OUTER);
+            if rng.below(4) == 0 {
+                return format!("{outer} {} }}", rng.pick(&STEPS));
+            }
             let inner = (0..rng.pick(&[1, 1, 2]))
                 .map(|_| format!("{} {} }}", rng.pick(&INNER), rng.pick(&BODIES)));
             let inner = inner.collect::<Vec<_>>().join(" ");
@@ -98,8 +111,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        CHANGED_BESIDE, COLUMNS_STAY, DOALL, DOALL_MOST, DOALL_SOMETIMES, INTERCHANGED,
-        SHIFTED_IN_A_ROW, SHIFTED_SOMETIMES,
+        BET_BESIDE, CHANGED_BESIDE, COLUMNS_STAY, DOALL, DOALL_MOST, DOALL_SOMETIMES, INTERCHANGED,
+        SHIFTED_IN_A_ROW, SHIFTED_SOMETIMES, TAPED_APART,
     };
 
     /// Members of `S` and of `T`.
@@ -124,6 +137,8 @@ mod tests {
                 "a row is changed in place beside the one that is read",
                 &CHANGED_BESIDE,
             ),
+            ("a piece bets beside a row that it reads", &BET_BESIDE),
+            ("what lanes compute alike is on one tape", &TAPED_APART),
         ];
         entered_by(0..120, check, &counters);
     }

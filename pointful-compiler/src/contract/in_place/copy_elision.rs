@@ -314,7 +314,8 @@ fn is_pointwise(
         *time < written.time && points.iter().all(apart)
     };
     // At another place along an axis where all write at the same.
-    let is_same = |value| !look.bound.contains(&value) && !program.elem(value).is_float();
+    let bound = body.bound();
+    let is_same = |value| !bound.contains(&value) && !program.elem(value).is_float();
     let is_elsewhere =
         |indices: &[ValueId]| around.numbers.are_apart(indices, &written.indices, is_same);
     // A piece of the work that meets a far angle is done again, unless it reads what it writes: that is

@@ -154,8 +154,6 @@ struct Look {
     stored: BTreeMap<ValueId, Written>,
     /// What something else is done with, or stored to again.
     others: ValueSet,
-    /// What the kernel binds.
-    bound: ValueSet,
 }
 
 impl Look {
@@ -169,10 +167,8 @@ impl Look {
     }
 
     fn block(&mut self, block: &Block<Kernels>) {
-        self.bound.extend(&block.params);
         for stmt in &block.stmts {
             self.time += 1;
-            self.bound.extend(&stmt.results);
             match &stmt.op {
                 KernelOp::Load { buffer, indices } => {
                     let loads = self.loaded.entry(*buffer).or_default();
