@@ -148,7 +148,7 @@ fn collect_in_full(b: &mut Builder, block: &mut Block<Bulk>) {
 }
 
 /// A value, or zero where it says nothing, if a condition beside it says where that is.
-fn in_full(b: &mut Builder, value: ValueId) -> ValueId {
+pub(super) fn in_full(b: &mut Builder, value: ValueId) -> ValueId {
     let dims = b.dims(value);
     let beside = |cond: ValueId| b.dims(cond).iter().all(|axis| dims.contains(axis));
     if !b.conditions(value).is_some_and(|mut all| all.all(beside)) {

@@ -420,6 +420,12 @@ impl Builder {
         }
     }
 
+    /// Whether a value is known to say something only where there is something along an axis.
+    pub(super) fn needs_members(&self, value: ValueId, axis: AxisId) -> bool {
+        let mut reasons = self.reasons(value).iter();
+        reasons.any(|reason| self.with_members(reason.guard, &[axis]) != Some(reason.guard))
+    }
+
     /// Whether there is nothing along an axis.
     fn is_empty(&self, axis: AxisId) -> bool {
         match self.extent(axis) {

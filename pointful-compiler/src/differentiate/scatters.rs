@@ -369,7 +369,7 @@ impl Builder {
         let (at, mask) = match &stmt.op {
             BulkOp::Gather { at, .. } => (at, None),
             BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => (at, *mask),
-            _ => return stmt.guard,
+            _ => return stmt.guard.map(|guard| self.if_there(guard, stmt)),
         };
         let mut read = at.iter().map(|&(_, index)| index).chain(mask);
         if read.all(|value| self.is_specified(value)) {
@@ -382,6 +382,20 @@ impl Builder {
             (Some(there), Some(guard)) if self.implies(guard, there) => Some(guard),
             (there, guard) => self.behind(None, |b| b.both(there, guard)),
         }
+    }
+
+    /// A guard of a statement that may say nothing where there is nothing along axes of the
+    /// statement's: does not hold there.
+    fn if_there(&mut self, guard: ValueId, stmt: &Stmt<Bulk>) -> ValueId {
+        let mut axes = points(&self.program, stmt);
+        axes.retain(|&axis| self.needs_members(guard, axis));
+        let there = self.is_there(&axes, &[], Some(guard));
+        #[cfg(test)]
+        if there.is_some() {
+            crate::testing::entered::enter(&crate::testing::entered::GUARDED_IF_THERE);
+        }
+        self.behind(None, |b| b.both(there, Some(guard)))
+            .unwrap_or(guard)
     }
 
     /// Whether there is a point along each of the axes that neither the places have nor the mask.

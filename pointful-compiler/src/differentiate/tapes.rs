@@ -32,6 +32,7 @@
 //! their own. A short table is kept of each iteration instead, and where a trip would keep a table the inner loop runs
 //! again. Trips may still be many more than a table of unknown length is long: then a tape takes more.
 
+use super::binding_times::in_full;
 use super::builder::{Builder, reads};
 use super::cloning::Copier;
 use super::residuals::{Ragged, as_member};
@@ -430,9 +431,19 @@ impl Tapes {
     }
 }
 
-/// What a row is where its guard holds for its elements, and zero elsewhere.
+/// What a row is where its guard holds for its elements, and zero elsewhere. What has none may say
+/// nothing where a choice is made that it is not meant for.
 fn specified(b: &mut Builder, row: ValueId, guard: Option<ValueId>) -> ValueId {
-    let Some(guard) = guard else { return row };
+    let Some(guard) = guard else {
+        #[cfg(test)]
+        if !b.is_specified(row) {
+            crate::testing::entered::enter(&crate::testing::entered::TAPED_IN_FULL);
+        }
+        return match b.program.elem(row) {
+            Elem::BOOL => b.behind(None, |b| b.said(row)),
+            _ => in_full(b, row),
+        };
+    };
     let row = match b.program.elem(row) {
         Elem::Index(_) => b.behind(Some(guard), |b| b.map(Prim::Cast(Scalar::Usize), &[row])),
         _ => row,

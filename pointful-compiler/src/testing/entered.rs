@@ -19,7 +19,7 @@ std::thread_local! {
     pub(crate) static PARALLELIZED: Cell<u32> = const { Cell::new(0) };
     /// One with kernels inside, which become loops.
     pub(crate) static SUMMED_IN_PARALLEL: Cell<u32> = const { Cell::new(0) };
-    /// One whose length may have wrapped.
+    /// One of whose length nothing is known.
     pub(crate) static ASKED: Cell<u32> = const { Cell::new(0) };
     /// One over a set of known length.
     pub(crate) static KNOWN_LENGTHS: Cell<u32> = const { Cell::new(0) };
@@ -234,4 +234,15 @@ std::thread_local! {
     pub(crate) static COLUMNS_STAY: Cell<u32> = const { Cell::new(0) };
     /// A loop runs at each point of what its steps compute.
     pub(crate) static INTERCHANGED: Cell<u32> = const { Cell::new(0) };
+    /// What is kept for readers at other points is kept where it is stored.
+    pub(crate) static KEPT_AT_ONCE: Cell<u32> = const { Cell::new(0) };
+    /// A place that counts from the index of a loop is not checked, as it is in range for all of its
+    /// members.
+    pub(crate) static UNCHECKED: Cell<u32> = const { Cell::new(0) };
+    /// What a row decides is known in the interior of rows.
+    pub(crate) static TOLD: Cell<u32> = const { Cell::new(0) };
+    /// The guard of what is turned round may say nothing where there is nothing along an axis.
+    pub(crate) static GUARDED_IF_THERE: Cell<u32> = const { Cell::new(0) };
+    /// What is copied to a tape may say nothing, and has no guard.
+    pub(crate) static TAPED_IN_FULL: Cell<u32> = const { Cell::new(0) };
 }

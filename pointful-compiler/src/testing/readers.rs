@@ -21,7 +21,7 @@ const FORMS: [[&str; 2]; 5] = [
 ];
 
 /// What reads the number `s`, or the table `r`. `C` is a condition.
-const READERS: [&str; 26] = [
+const READERS: [&str; 28] = [
     "total += if C { s } else { u };",
     "total += if C { u * s } else { s.cos() };",
     "total += match n { 0 => s, 1 => u * s, _ => u };",
@@ -46,6 +46,8 @@ const READERS: [&str; 26] = [
     "let p = for k in K { let t = for j in 0..m[k] { a[k] * s + j as f64 }; t.get(n).unwrap_or(u) + 0.1 * sum(t) }; total += p.get(1).unwrap_or(s);",
     "let t = for j in K { for k in K { b.get(k - 3).unwrap_or(u) } }; let mut w = u; for k in K { w = if w > 0.1 { if k.ordinal() % 3 == n || t[k][0] > u { u * w } else { 0.3 } } else { u }; } let mut z = r; for _q in 0..3 { z = for k in K { w * z[k] }; } total += sum(z);",
     "let t = for j in K { for k in K { b.get(k - 1).unwrap_or(s) } }; let mut w = s; for k in K { w = 0.5 * w + (if w * w > u { let e = if m[k] % 3 == 1 || t[k][0] > 0.9 { a[k] } else { b.get(k + 3).unwrap_or(0.25) }; e.sin() } else { u }).tanh(); } total += w;",
+    "let mut w = r; for k in K { if C { w[k] = 0.1 * sum(for j in 0..m[k] { if k.ordinal() > 3 || w[K::from_ordinal(j % size(K))] < u { u * s } else { 0.3 } }); } } total += sum(w);",
+    "total += sum(for k in K { sum(for j in 0..n { if b[0] < u { a[k] * a[K::from_ordinal(j % size(K))] } else { u } }).sin() });",
     "total += if C { let mut p = for _k in K { u }; for k in K { p[(k + 1).wrap()] += s * s; } if p.get(1).unwrap_or(s) > 0.4 { a.get(0).unwrap_or(0.3) * s } else { u } } else { s };",
     "let mut w = s; for _q in 0..n { w = if w > 0.1 { let mut p = for _k in K { u }; for k in K { p[(k + 1).wrap()] += u * s; } let e = if p.get(0).unwrap_or(u) > s { s.abs() } else { u }; e + 0.1 * sum(a) } else { u }; } total += w;",
 ];
@@ -76,8 +78,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, FILLED_BEHIND, PLACED, PLACED_APART,
-        SAID_IN_PART, WANTED_BEFORE, WANTED_WHOLE,
+        ASKED_SOMETIMES, ASKED_WHERE, BEGUN_APART, FILLED_BEHIND, GUARDED_IF_THERE, PLACED,
+        PLACED_APART, SAID_IN_PART, TAPED_IN_FULL, WANTED_BEFORE, WANTED_WHOLE,
     };
 
     /// Members of `K`.
@@ -105,6 +107,11 @@ mod tests {
                 &SAID_IN_PART,
             ),
             ("a table is filled behind a guard", &FILLED_BEHIND),
+            ("what says nothing is copied to a tape", &TAPED_IN_FULL),
+            (
+                "a guard says nothing where a loop has no iteration",
+                &GUARDED_IF_THERE,
+            ),
             ("what is added at one place is added to a table", &PLACED),
             ("or stays apart", &PLACED_APART),
         ];
