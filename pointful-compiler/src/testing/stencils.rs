@@ -119,7 +119,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{FUSED_ROWS, STEPS_ADD_UP, TIME_TILED};
+    use crate::testing::entered::{FUSED_ROWS, KEPT_AT_ONCE, STEPS_ADD_UP, TIME_TILED};
 
     /// Members of `I`, `J`, `T` and `B`.
     const SIZES: [&[usize]; 5] = [
@@ -140,6 +140,10 @@ mod tests {
         let counters = [
             ("steps run by tiles of rows", &TIME_TILED),
             ("such steps add up", &STEPS_ADD_UP),
+            (
+                "what neighbours read is kept where it is stored",
+                &KEPT_AT_ONCE,
+            ),
             ("kernels without a loop run by tiles of rows", &FUSED_ROWS),
         ];
         entered_by(0..100, check, &counters);

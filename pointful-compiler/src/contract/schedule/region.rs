@@ -1,10 +1,14 @@
 //! Runs the tasks of one block: walks its loop tree and writes the loops.
 
+mod at_once;
 mod place;
 mod statement;
 
 pub(super) use place::Place;
 
+use std::collections::BTreeMap;
+
+use self::at_once::at_once;
 use super::build::{Builder, Location};
 use super::facts::without;
 use super::guests::Visitor;
@@ -28,6 +32,8 @@ pub(super) struct Region<'p> {
     /// By delivery: the buffer and its axes. One that is not there yet is made before it is stored
     /// into: its extents may depend on other tasks.
     pub(super) outs: Vec<Out>,
+    /// The delivery, by a task that keeps its value where that is stored: see [`at_once`](at_once::at_once).
+    pub(super) at_once: BTreeMap<TaskId, TaskId>,
 }
 
 /// A buffer that waits for an array, and its axes.
@@ -66,6 +72,10 @@ impl<'p> Builder<'p> {
                 break tree;
             }
         };
+        let at_once = match self.facts.pads.is_empty() {
+            true => at_once(&self.facts, &tasks.list, &tree, &outs),
+            false => BTreeMap::new(),
+        };
         let n = tasks.list.len();
         let mut places = vec![Vec::new(); n - visitors.len()];
         places.extend(
@@ -80,6 +90,7 @@ impl<'p> Builder<'p> {
             places,
             done: vec![false; n],
             outs,
+            at_once,
         };
         self.blocks.push((region.block, self.depth()));
         self.children(&mut region, 0);
@@ -294,6 +305,23 @@ impl<'p> Builder<'p> {
         }
     }
 
+    /// Where a delivery is stored; made in the innermost frame if it is not there yet.
+    fn out(&mut self, region: &mut Region<'p>, value: ValueId, slot: usize) -> Place {
+        let (buffer, dims) = region.outs[slot].clone();
+        let id = buffer.unwrap_or_else(|| {
+            self.reused(region, value, &dims).unwrap_or_else(|| {
+                let elem = self.elem(self.facts.program.elem(value));
+                self.place_of(elem, dims.clone(), None, Some(value)).id
+            })
+        });
+        region.outs[slot].0 = Some(id);
+        Place {
+            id,
+            dims,
+            is_buffer: true,
+        }
+    }
+
     /// Makes the places of a task in the innermost frame, before the node it is in is entered.
     fn prepare(&mut self, region: &mut Region<'p>, task: TaskId, node: NodeId) {
         let Task { visits, inside, .. } = region.tasks.list[task];
@@ -304,16 +332,16 @@ impl<'p> Builder<'p> {
         let depth = self.depth();
         match region.tasks.list[task].kind {
             Kind::Deliver(value, slot) => {
-                if let (None, dims) = region.outs[slot].clone() {
-                    let buffer = self.reused(region, value, &dims).unwrap_or_else(|| {
-                        let elem = self.elem(self.facts.program.elem(value));
-                        self.place_of(elem, dims, None, Some(value)).id
-                    });
-                    region.outs[slot].0 = Some(buffer);
-                }
+                self.out(region, value, slot);
             }
             Kind::Keep(value) => {
-                if !here || !self.rest(value).is_empty() {
+                if let Some(&delivery) = region.at_once.get(&task)
+                    && let Kind::Deliver(_, slot) = region.tasks.list[delivery].kind
+                {
+                    let place = self.out(region, value, slot);
+                    self.locate(value, place.location(depth));
+                    region.places[task] = vec![place];
+                } else if !here || !self.rest(value).is_empty() {
                     let fill = self.unspecified(region, task, value);
                     let place = self.place(value, fill);
                     self.locate(value, place.location(depth));

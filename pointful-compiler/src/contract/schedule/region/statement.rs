@@ -25,6 +25,7 @@ impl<'p> Builder<'p> {
                     self.remember(value, scalar, depth);
                 }
             },
+            Kind::Deliver(..) if region.at_once.values().any(|&stored| stored == task) => {}
             Kind::Deliver(value, slot) => {
                 let (scalar, _) = self.eval(value);
                 let (Some(buffer), dims) = region.outs[slot].clone() else {
