@@ -44,7 +44,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 pub(crate) use self::reach::{Base, Reach, moved};
-use self::reach::{Looks, Plan, plan_behind};
+use self::reach::{Looks, Others, Plan, plan_behind};
 use self::symbolic::{Ends, Term, Terms};
 use crate::analysis::numbers::Numbers;
 use crate::contract::cloning::Renamed;
@@ -114,17 +114,6 @@ struct Rows {
     /// By an index, its extent: from where on it is in the interior, and below what.
     axes: Vec<(ValueId, Extent, Plan)>,
     others: Others,
-}
-
-/// Rows outside of an interior.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Others {
-    /// There are none, unless one of their points panics.
-    Panic,
-    /// There are a few.
-    Few,
-    /// There may be many.
-    Many,
 }
 
 /// A loop over a part of an axis.
@@ -397,14 +386,7 @@ impl Split<'_> {
                 self.limits.short,
             );
             let Some(plan) = plan else { continue };
-            let others = if !plan.ends.is_empty() {
-                Others::Many
-            } else if plan.before + plan.after > 0 {
-                Others::Few
-            } else {
-                Others::Panic
-            };
-            rows.others = rows.others.max(others);
+            rows.others = rows.others.max(plan.others);
             rows.facts.positions.extend(&plan.positions);
             rows.facts.decided.extend(&plan.decided);
             rows.axes.push((index, extent, plan));
@@ -442,10 +424,10 @@ impl Split<'_> {
             }
         }
         let inner = self.known(&points, &rows.facts);
+        let inner = self.told(inner, &rows.facts);
         let Some(cond) = self.all(&conds, span, out) else {
             return self.points(inner, out);
         };
-        let inner = self.own(inner);
         let (mut then, mut otherwise) = (Block::default(), Block::default());
         self.points(inner, &mut then.stmts);
         match rows.others {
@@ -694,9 +676,29 @@ impl Split<'_> {
         }
     }
 
+    /// A loop of values of its own that knows what has been decided in front of it.
+    fn told(&mut self, points: Points, facts: &Facts) -> Points {
+        let (mut renamed, mut known) = (Renamed::default(), Vec::new());
+        for value in points.body.free() {
+            let Some(&truth) = facts.decided.get(&value) else {
+                continue;
+            };
+            let truth = CpuOp::Const(Lit::Bool(truth));
+            let truth = bind(self.program, truth, Elem::BOOL, points.span, &mut known);
+            renamed.insert(value, truth);
+        }
+        let mut points = self.renamed(points, renamed);
+        points.body.stmts.splice(0..0, known);
+        points
+    }
+
     /// A loop that binds values of its own.
-    fn own(&mut self, mut points: Points) -> Points {
-        Renamed::default().block(self.program, &mut points.body);
+    fn own(&mut self, points: Points) -> Points {
+        self.renamed(points, Renamed::default())
+    }
+
+    fn renamed(&mut self, mut points: Points, mut renamed: Renamed) -> Points {
+        renamed.block(self.program, &mut points.body);
         self.numbers.look_at(&points.body);
         self.of_kernel.extend(&points.body.bound());
         points

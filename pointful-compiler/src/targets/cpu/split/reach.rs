@@ -32,6 +32,19 @@ pub(super) struct Plan {
     pub(super) ends: Ends,
     /// Where some point is not in range if the loop goes on beyond it.
     pub(super) sure: Ends,
+    /// What is outside of the interior that the loop itself asks for.
+    pub(super) others: Others,
+}
+
+/// What is outside of an interior.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Others {
+    /// Nothing, unless one of the points panics.
+    Panic,
+    /// A few places.
+    Few,
+    /// There may be many.
+    Many,
 }
 
 /// What is looked for in a loop.
@@ -45,7 +58,8 @@ pub(super) enum Looks {
     Checks,
 }
 
-/// Whether and where a loop is cut, of a body that comes after another, which stays as it is.
+/// Whether and where a loop is cut, of a body that comes after another, which stays as it is. What
+/// that one finds out and the body asks for is decided in the interior as well.
 pub(super) fn plan_behind(
     program: &Program<Cpu>,
     numbers: &Numbers,
@@ -67,16 +81,35 @@ pub(super) fn plan_behind(
         bound.extend(&body.bound());
         first_look.bound = Some(bound);
     }
+    first_look.asked = Some(truths(first, body));
     first_look.block(first);
     let mut look = Look::new(program, numbers, extent, first_look.inside);
     look.bound = first_look.bound;
     look.checks_only = first_look.checks_only;
-    look.given.clone_from(&first_look.given);
-    look.decided = first_look.given;
+    look.given = first_look.given;
+    look.decided.clone_from(&first_look.decided);
     look.block(body);
     look.decided
         .retain(|value, _| !look.given.contains_key(value));
-    (!look.positions.is_empty() || !look.decided.is_empty()).then(|| Plan {
+    let found = |value: &ValueId| !first_look.decided.contains_key(value);
+    if look.positions.is_empty() && !look.decided.keys().any(found) {
+        return None;
+    }
+    let told = !look.decided.keys().all(found);
+    #[cfg(test)]
+    if told {
+        crate::testing::entered::enter(&crate::testing::entered::TOLD);
+    }
+    let others = match look.ends.is_empty() {
+        false => Others::Many,
+        true if (look.low, look.high) != (0, 0) || told => Others::Few,
+        true => Others::Panic,
+    };
+    look.low = look.low.min(first_look.low);
+    look.high = look.high.max(first_look.high);
+    look.ends.extend(first_look.ends);
+    Some(Plan {
+        others,
         at_beginning: look.beyond(look.low),
         at_end: look.beyond(look.high),
         positions: look.positions,
@@ -86,6 +119,19 @@ pub(super) fn plan_behind(
         ends: look.ends,
         sure: look.sure,
     })
+}
+
+/// The truth values of a block that another asks for, and those that they follow from.
+fn truths(first: &Block<Cpu>, body: &Block<Cpu>) -> ValueSet {
+    let mut asked: ValueSet = body.free().into_iter().collect();
+    for stmt in first.stmts.iter().rev() {
+        if let CpuOp::Prim(Prim::And | Prim::Or | Prim::Not, args) = &stmt.op
+            && asked.contains(&stmt.results[0])
+        {
+            asked.extend(args);
+        }
+    }
+    asked
 }
 
 /// What a number is counted from.
@@ -177,6 +223,8 @@ struct Look<'p> {
     branches: u32,
     /// Whether checks are looked for, and nothing else.
     checks_only: bool,
+    /// The truth values that are decided, if those are not all: positions then stay as they are.
+    asked: Option<ValueSet>,
 }
 
 impl<'p> Look<'p> {
@@ -203,6 +251,7 @@ impl<'p> Look<'p> {
             sure: Ends::default(),
             branches: 0,
             checks_only: false,
+            asked: None,
         }
     }
 
@@ -359,8 +408,9 @@ impl<'p> Look<'p> {
     }
 
     fn prim(&mut self, prim: Prim, args: &[ValueId], result: ValueId) -> Option<Reach> {
+        let is_asked = (self.asked.as_ref()).is_none_or(|asked| asked.contains(&result));
         let decided = match prim {
-            _ if self.checks_only => None,
+            _ if self.checks_only || !is_asked => None,
             Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::Eq | Prim::Ne => {
                 let near = |value: ValueId| {
                     self.reach(value)
@@ -396,6 +446,9 @@ impl<'p> Look<'p> {
             | Prim::Mirror(extent)
             | Prim::Check(extent)
             | Prim::InRange(extent) => {
+                if self.asked.is_some() && !(is_asked && prim == Prim::InRange(extent)) {
+                    return None;
+                }
                 let reach = self
                     .reach(args[0])
                     .filter(|reach| reach.from == Base::Index)?;

@@ -107,6 +107,18 @@ impl Ends {
         self.from.is_empty() && self.below.is_empty()
     }
 
+    /// Those of two interiors at once.
+    pub(super) fn extend(&mut self, other: Self) {
+        for (from, number) in other.from {
+            let own = self.from.entry(from).or_insert(number);
+            *own = (*own).max(number);
+        }
+        for (below, number) in other.below {
+            let own = self.below.entry(below).or_insert(number);
+            *own = (*own).min(number);
+        }
+    }
+
     /// The values that these sums are made of.
     pub(super) fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
         let terms = self.from.keys().chain(self.below.keys()).flatten();

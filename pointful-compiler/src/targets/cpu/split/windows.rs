@@ -96,7 +96,10 @@ impl Kernel {
         }
         match rng.below(6) {
             5 => self.own_row(position, axis, rng.chance(20)),
-            0 => self.guarded(position, axis, extent, rng.chance(30)),
+            0 => {
+                let [other, checked] = [30, 40].map(|percent| rng.chance(percent));
+                self.guarded(position, axis, extent, (other, checked));
+            }
             1 => {
                 let index = self.bind(&format!("check L %{position}"));
                 self.look(&format!("y[%{index}]"));
@@ -148,12 +151,20 @@ impl Kernel {
         self.text.push_str("} else { }\n");
     }
 
-    /// Only where there is something; of the other table if asked for.
-    fn guarded(&mut self, position: usize, axis: usize, extent: &str, other: bool) {
+    /// Only where there is something; of the other table if asked for. Checked there, which cannot be
+    /// done in front of the points of a row, or not.
+    fn guarded(
+        &mut self,
+        position: usize,
+        axis: usize,
+        extent: &str,
+        (other, checked): (bool, bool),
+    ) {
         let extent = if other { "L" } else { extent };
         let there = self.bind(&format!("in_range {extent} %{position}"));
         let _ = writeln!(self.text, "if %{there} {{");
-        let index = self.bind(&format!("trust {extent} %{position}"));
+        let prove = if checked { "check" } else { "trust" };
+        let index = self.bind(&format!("{prove} {extent} %{position}"));
         match other {
             true => self.look(&format!("y[%{index}]")),
             false => self.at(index, axis),
