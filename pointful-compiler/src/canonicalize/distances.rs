@@ -151,6 +151,14 @@ impl Distances {
         fits.then_some((less > 0).then_some(by))
     }
 
+    /// Whether a number is the index of a loop and a small number, which together are in range for all
+    /// members of the loop.
+    pub(super) fn is_within(&self, value: ValueId, of: Extent) -> bool {
+        let (origin, by) = self.offset(value);
+        let extent = self.extents.get(&origin);
+        extent.is_some_and(|&extent| self.places(by, extent, of).is_some())
+    }
+
     /// Whether no check can fail on the way from a loop's index, or from what is given, to a value.
     pub(super) fn is_safe(&self, value: ValueId) -> bool {
         let origin = self.offset(value).0;

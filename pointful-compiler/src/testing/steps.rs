@@ -112,7 +112,7 @@ mod tests {
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
         BET_BESIDE, CHANGED_BESIDE, COLUMNS_STAY, DOALL, DOALL_MOST, DOALL_SOMETIMES, INTERCHANGED,
-        SHIFTED_IN_A_ROW, SHIFTED_SOMETIMES, TAPED_APART,
+        SHIFTED_IN_A_ROW, SHIFTED_SOMETIMES, TAPED_APART, UNCHECKED,
     };
 
     /// Members of `S` and of `T`.
@@ -128,6 +128,7 @@ mod tests {
         let counters = [
             ("a loop runs at each point", &INTERCHANGED),
             ("points of a step lie beside each other", &COLUMNS_STAY),
+            ("what counts from an index is not checked", &UNCHECKED),
             ("a step computes elements in any order", &DOALL),
             ("of nearly all of a row", &DOALL_MOST),
             ("where a condition holds", &DOALL_SOMETIMES),

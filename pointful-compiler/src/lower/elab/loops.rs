@@ -458,6 +458,7 @@ impl<'a> Elab<'a> {
             && back.is_none()
             && !inclusive
             && scalar == Scalar::Usize
+            && !self.differences.contains(&last)
         {
             let extent = self.extent_of(last);
             return Ok(Source::Ints {

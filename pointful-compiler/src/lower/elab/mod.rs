@@ -58,7 +58,9 @@ use super::{Constant, Lowered};
 use crate::diag::{Diagnostic, Diagnostics, lowering as say};
 use crate::interface::{Access, Interface};
 use crate::ir::stages::point::{Point, PointOp};
-use crate::ir::{Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId};
+use crate::ir::{
+    Block, Elem, Extent, Lit, Program, Scalar, SizeId, SpanId, Stmt, Type, ValueId, ValueSet,
+};
 use crate::ops::Prim;
 use crate::places::Places;
 use crate::syntax::names::function_uses;
@@ -135,6 +137,8 @@ struct Elab<'a> {
     levels: usize,
     /// Integer literals.
     literals: BTreeMap<ValueId, i128>,
+    /// Differences of numbers without a sign, which may have wrapped.
+    differences: ValueSet,
     /// Calls of functions with derivatives of their own, by their first results: the functions'
     /// names.
     ruled: BTreeMap<ValueId, String>,
@@ -240,6 +244,7 @@ fn begun<'a>(
         has_debug_form: false,
         levels: 0,
         literals: BTreeMap::new(),
+        differences: ValueSet::new(),
         ruled: BTreeMap::new(),
     }
 }
@@ -464,7 +469,13 @@ impl<'a> Elab<'a> {
     fn prim(&mut self, prim: Prim, args: &[ValueId], span: SpanId) -> Run<ValueId> {
         let elems: Vec<Elem> = args.iter().map(|a| self.program.elem(*a)).collect();
         match prim.result(&elems) {
-            Ok(elem) => Ok(self.op(PointOp::Prim(prim, args.into()), Type::scalar(elem), span)),
+            Ok(elem) => {
+                let value = self.op(PointOp::Prim(prim, args.into()), Type::scalar(elem), span);
+                if prim == Prim::Sub && elem == Elem::USIZE {
+                    self.differences.insert(value);
+                }
+                Ok(value)
+            }
             Err(error) => self.bug(span, &error.0),
         }
     }

@@ -36,6 +36,10 @@ pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
 
+pub(crate) fn bounds_checks(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, canonicalize::bounds_checks)
+}
+
 pub(crate) fn doall(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, canonicalize::doall)
 }
