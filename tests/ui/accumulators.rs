@@ -169,4 +169,13 @@ pub fn sized<D: IndexSet, K: IndexSet>(c: &Table<D, K>) -> Table<K, f64> {
     h.get()
 }
 
+#[pointful]
+pub fn binned<D: IndexSet>(x: &Table<D, f64>, bins: usize) -> f64 {
+    let mut h = Accum::zero(bins);
+    for d in D {
+        h[d.ordinal() % bins] += x[d];
+    }
+    max(h.get())
+}
+
 fn main() {}

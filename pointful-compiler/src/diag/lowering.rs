@@ -238,6 +238,12 @@ pub fn arity(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
     Diagnostic::new(span, format!("{name} takes {want} {number}, not {found}"))
 }
 
+/// `Accum::zero` with an extent.
+pub fn zero_takes_none(span: Span, name: &str, found: usize) -> Diagnostic {
+    arity(span, name, 0, found)
+        .help("`Accum::zeros(extent)` is one number for each member of a set")
+}
+
 /// A field that is not there.
 pub fn unknown_field(span: Span, name: &str, owner: &str) -> Diagnostic {
     elsewhere(

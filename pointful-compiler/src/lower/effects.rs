@@ -266,7 +266,7 @@ impl<'s> Effects<'s> {
             | Kind::Member(_)
             | Kind::Extent(_)
             | Kind::SizeOf(_)
-            | Kind::Accum(_)
+            | Kind::Accum(_, None)
             | Kind::Error => {}
             Kind::Local(local) => self.read((*local, Vec::new())),
             Kind::Field(inner, _) => match field_path(expr) {
@@ -308,7 +308,15 @@ impl<'s> Effects<'s> {
                 self.expr(f);
                 self.all(args);
             }
-            Kind::Monoid { identity, op } => self.all([&**identity, &**op]),
+            Kind::Accum(_, Some(extent)) => self.expr(extent),
+            Kind::Monoid {
+                extent,
+                identity,
+                op,
+            } => {
+                self.all(extent.as_deref());
+                self.all([&**identity, &**op]);
+            }
             Kind::Fold {
                 init, op, table, ..
             } => self.all([&**init, &**op, &**table]),

@@ -487,10 +487,11 @@ pub(super) enum Kind {
     },
     /// `&mut acc[i]`
     Slice(Place),
-    /// `Accum::zero()`, `Accum::zeros(n)`: the type says the shape.
-    Accum(Monoid),
-    /// `Accum::monoid(identity, op)`: the type says the shape.
+    /// `Accum::zero()`, `Accum::zeros(n)`: the type says the shape, whose extent may be made here.
+    Accum(Monoid, Option<Box<Expr>>),
+    /// `Accum::monoid(identity, op)`, `Accum::monoid(n, identity, op)`: likewise.
     Monoid {
+        extent: Option<Box<Expr>>,
         /// What nothing adds up to.
         identity: Box<Expr>,
         /// Combines two cells.

@@ -153,8 +153,19 @@ impl<'a> Elab<'a> {
             Kind::Put(place, value) => self.put(place, value, e.span),
             Kind::PutAt { place, at, value } => self.put_at(e, place, at, value),
             Kind::Slice(place) => self.slice(place),
-            Kind::Accum(monoid) => self.new_accum(*monoid, &e.ty, e.span),
-            Kind::Monoid { identity, op } => self.new_own(identity, op, &e.ty, e.span),
+            Kind::Accum(monoid, extent) => {
+                // A set that is made here is known from now on.
+                extent.as_deref().map(|of| self.eval(of)).transpose()?;
+                self.new_accum(*monoid, &e.ty, e.span)
+            }
+            Kind::Monoid {
+                extent,
+                identity,
+                op,
+            } => {
+                extent.as_deref().map(|of| self.eval(of)).transpose()?;
+                self.new_own(identity, op, &e.ty, e.span)
+            }
             Kind::NewExtent(set, size) => {
                 let size = self.eval(size)?;
                 Ok(Val::Extent(self.new_space(set, &size, e.span)?))

@@ -1202,6 +1202,33 @@ fn sizes_of_products() {
 }
 
 #[test]
+fn accumulators_over_sets_of_a_computed_size() {
+    let source = "fn bins<N: IndexSet>(x: &Table<N, f64>, k: usize) -> (f64, f64, f64) {
+        let mut sums = Accum::zeros(Extent::new(k));
+        let mut most = Accum::max(Extent::new(k));
+        let mut own = Accum::monoid(Extent::new((k, 2)), 0.0, |a: f64, b: f64| a + b);
+        for n in N {
+            sums[n.ordinal() % k] += x[n];
+            most[n.ordinal() % k].put(x[n]);
+            own[n.ordinal() % k][1].put(x[n]);
+        }
+        let sums = sums.get();
+        (sum(sums * sums), sum(most.get()), sum(own.get()))
+    }";
+    let x = noise(7, 33);
+    let groups = [[0, 3, 6].to_vec(), vec![1, 4], vec![2, 5]];
+    let sums = (groups.iter()).map(|group| group.iter().map(|&n| x[n]).sum::<f64>());
+    let most = (groups.iter()).map(|group| group.iter().map(|&n| x[n]).fold(f64::MIN, f64::max));
+    let squares: f64 = sums.map(|sum| sum * sum).sum();
+    let want = [
+        squares.into(),
+        most.sum::<f64>().into(),
+        x.iter().sum::<f64>().into(),
+    ];
+    gives(source, &[7], &[vector(&x), 3usize.into()], &want);
+}
+
+#[test]
 fn what_is_there_and_what_is_not() {
     let source = "fn neighbours<N: IndexSet>(x: &Table<N, f64>) -> (Table<N, f64>, Table<N, f64>) {
         let first = for i in N { match (x.get(i - 1), x.get(i + 1)) {

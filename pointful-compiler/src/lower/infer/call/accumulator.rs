@@ -39,7 +39,10 @@ impl<'a> Infer<'_, 'a> {
         };
         // The others may be told their shape, or leave it to be found.
         let fits = match (kind, args.len()) {
-            ("zero", found) => self.arity(&name, 0, found, at),
+            ("zero", found @ 1..) => {
+                self.report(say::zero_takes_none(at, &name, found));
+                false
+            }
             ("zeros", found) => self.arity(&name, 1, found, at),
             (_, 0) => true,
             (_, found) => self.arity(&name, 1, found, at),
@@ -48,25 +51,29 @@ impl<'a> Infer<'_, 'a> {
             self.uncalled(args);
             return self.poison(span);
         }
-        let content = match args.first() {
-            None => self.unknown(at),
+        let (content, extent) = match args.first() {
+            None => (self.unknown(at), None),
             Some(extent) => match self.over(extent) {
-                Some(set) => Ty::Table(vec![set], Box::new(self.unknown(at))),
+                Some((set, extent)) => {
+                    let content = Ty::Table(vec![set], Box::new(self.unknown(at)));
+                    (content, Some(Box::new(extent)))
+                }
                 None => return self.poison(span),
             },
         };
-        self.made(Kind::Accum(monoid), Ty::Accum(Box::new(content)), span)
+        let kind = Kind::Accum(monoid, extent);
+        self.made(kind, Ty::Accum(Box::new(content)), span)
     }
 
-    /// The set whose extent an argument is.
-    fn over(&mut self, extent: &'a tree::Expr) -> Option<Set> {
+    /// The set whose extent an argument is, and the argument.
+    fn over(&mut self, extent: &'a tree::Expr) -> Option<(Set, Expr)> {
         let value = self.expr(extent, None);
         let set = self.extent_of(&value.ty);
         if set.is_none() {
             let shown = self.show(&value.ty);
             self.report(say::size_of(extent.span, &shown));
         }
-        set
+        Some((set?, value))
     }
 
     /// `Accum::monoid(identity, op)`, `Accum::monoid(extent, identity, op)`
@@ -86,9 +93,9 @@ impl<'a> Infer<'_, 'a> {
             self.uncalled(args);
             return self.poison(span);
         };
-        let set = match extent.map(|extent| self.over(extent)) {
-            None => None,
-            Some(Some(set)) => Some(set),
+        let (set, extent) = match extent.map(|extent| self.over(extent)) {
+            None => (None, None),
+            Some(Some((set, extent))) => (Some(set), Some(Box::new(extent))),
             Some(None) => return self.poison(span),
         };
         let identity = self.expr(unit, None);
@@ -105,6 +112,7 @@ impl<'a> Infer<'_, 'a> {
             }
         };
         let kind = Kind::Monoid {
+            extent,
             identity: Box::new(identity),
             op: Box::new(op),
         };
