@@ -239,8 +239,8 @@ pub fn arity(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
 }
 
 /// `Accum::zero` with an extent.
-pub fn zero_takes_none(span: Span, name: &str, found: usize) -> Diagnostic {
-    arity(span, name, 0, found)
+pub fn zero_of_extent(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`Accum::zero` takes no arguments")
         .help("`Accum::zeros(extent)` is one number for each member of a set")
 }
 

@@ -39,8 +39,8 @@ impl<'a> Infer<'_, 'a> {
         };
         // The others may be told their shape, or leave it to be found.
         let fits = match (kind, args.len()) {
-            ("zero", found @ 1..) => {
-                self.report(say::zero_takes_none(at, &name, found));
+            ("zero", 1..) => {
+                self.report(say::zero_of_extent(at));
                 false
             }
             ("zeros", found) => self.arity(&name, 1, found, at),
