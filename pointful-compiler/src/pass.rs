@@ -15,7 +15,9 @@ pub struct Pass<A: Stage, B: Stage = A> {
 
 #[cfg(test)]
 mod tests {
-    use crate::canonicalize::{bounds_checks, cse, dce, doall, owner_computes, simplify};
+    use crate::canonicalize::{
+        bounds_check_elimination, cse, dce, doall, owner_computes, simplify,
+    };
     use crate::expand::{expand, loop_interchange};
     use crate::testing::{Options, check_between, check_derivatives, check_pass};
 
@@ -29,7 +31,7 @@ mod tests {
         check_pass(300, simplify);
         check_pass(300, cse);
         check_pass(300, dce);
-        check_pass(300, bounds_checks);
+        check_pass(300, bounds_check_elimination);
         check_pass(300, doall);
         check_pass(300, owner_computes);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use crate::canonicalize::bounds_checks::BOUNDS_CHECKS;
+use crate::canonicalize::bounds_check_elimination::BOUNDS_CHECK_ELIMINATION;
 use crate::canonicalize::cse::{CSE_BULK, CSE_POINT};
 use crate::canonicalize::dce::{DCE_BULK, DCE_POINT};
 use crate::canonicalize::doall::DOALL;
@@ -384,7 +384,7 @@ pub(crate) fn simplified(trace: &mut Trace, point: Program<Point>) -> Program<Po
         .into_iter()
         .fold(point, |point, pass| trace.pass(pass, point));
     let tidy = [SIMPLIFY_POINT, CSE_POINT, DCE_POINT];
-    let point = made(trace, BOUNDS_CHECKS, point, &tidy);
+    let point = made(trace, BOUNDS_CHECK_ELIMINATION, point, &tidy);
     let point = made(trace, DOALL, point, &tidy);
     made(trace, OWNER_COMPUTES, point, &tidy)
 }

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use pointful_compiler::canonicalize::{bounds_checks, cse, dce, doall, owner_computes, simplify};
+use pointful_compiler::canonicalize::{
+    bounds_check_elimination, cse, dce, doall, owner_computes, simplify,
+};
 use pointful_compiler::eval::compare::{Tolerance, difference};
 use pointful_compiler::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_limited};
 use pointful_compiler::expand::expand;
@@ -169,7 +171,10 @@ impl Case {
         let program = self.check("cse", cse(program.clone()))?;
         let program = self.check("simplify", simplify(program))?;
         let program = self.check("dce", dce(program))?;
-        let program = self.check("bounds_checks", bounds_checks(program))?;
+        let program = self.check(
+            "bounds_check_elimination",
+            bounds_check_elimination(program),
+        )?;
         let program = self.check("doall", doall(program))?;
         let program = self.check("owner_computes", owner_computes(program))?;
         let program = self.check("bulk", expand(program))?;

@@ -162,26 +162,25 @@ impl Distances {
     /// Whether no check can fail on the way from a loop's index, or from what is given, to a value.
     pub(super) fn is_safe(&self, value: ValueId) -> bool {
         let origin = self.offset(value).0;
-        match self.extents.get(&origin) {
-            Some(&extent) => self.is_sure(value, extent),
-            None => value == origin,
+        match self.extents.contains_key(&origin) {
+            true => self.is_sure(value),
+            false => value == origin,
         }
     }
 
-    /// Whether a value is that index of a loop over an extent, and the number, and no check on the way
-    /// can fail.
-    pub(super) fn is_at(&self, value: ValueId, at: (ValueId, i128), extent: Extent) -> bool {
-        self.offset(value) == at && self.is_sure(value, extent)
+    /// Whether a value is that index of a loop, and the number, and no check on the way can fail.
+    pub(super) fn is_at(&self, value: ValueId, at: (ValueId, i128)) -> bool {
+        self.offset(value) == at && self.is_sure(value)
     }
 
-    fn is_sure(&self, value: ValueId, extent: Extent) -> bool {
+    fn is_sure(&self, value: ValueId) -> bool {
         let Some(PointOp::Prim(prim, args)) = self.ops.get(&value) else {
             return true;
         };
         let holds = match prim {
-            Prim::Check(of) => self.places(self.offset(args[0]).1, extent, *of).is_some(),
+            Prim::Check(of) => self.is_within(args[0], *of),
             _ => true,
         };
-        holds && args.iter().all(|&arg| self.is_sure(arg, extent))
+        holds && args.iter().all(|&arg| self.is_sure(arg))
     }
 }

@@ -201,11 +201,10 @@ impl Walk<'_> {
             .collect();
         let mut own = (0..at.len()).filter(|&k| offsets[k].0 == index);
         let axis = own.next()?;
-        let by = offsets[axis].1;
-        let first = self.distances.places(by, extent, dims[axis])?;
+        let first = (self.distances).places(offsets[axis].1, extent, dims[axis])?;
         let others = || (0..at.len()).filter(|&k| k != axis);
         let is_outside = |k: usize| !bound.contains(&offsets[k].0) && self.distances.is_safe(at[k]);
-        let is_own = self.distances.is_at(at[axis], (index, by), extent);
+        let is_own = self.distances.is_safe(at[axis]);
         if own.next().is_some() || !is_own || !others().all(is_outside) {
             return None;
         }

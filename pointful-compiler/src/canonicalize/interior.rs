@@ -73,7 +73,7 @@ impl Part {
         let count = emit::number(program, Scalar::Usize, near, (&mut before, span));
         let is_place = |value| {
             program.elem(value) == Elem::Index(self.of)
-                && distances.is_at(value, (index, self.first), self.extent)
+                && distances.is_at(value, (index, self.first))
         };
         let mut places = Subst::new();
         each(

@@ -1,6 +1,6 @@
 //! Canonicalization: the same program, simpler, at every stage.
 
-pub mod bounds_checks;
+pub mod bounds_check_elimination;
 pub(crate) mod cloning;
 pub mod cse;
 pub mod dce;
@@ -13,7 +13,7 @@ pub mod simplify;
 pub(crate) mod substitution;
 pub mod unroll;
 
-pub use bounds_checks::bounds_checks;
+pub use bounds_check_elimination::bounds_check_elimination;
 pub use cse::cse;
 pub use dce::dce;
 pub use doall::doall;

@@ -366,18 +366,19 @@ impl Builder {
     /// may be specified only where there is something along the axes, which what is made of the
     /// statement need not have.
     pub(super) fn reached_by(&mut self, stmt: &Stmt<Bulk>) -> Option<ValueId> {
+        let guard = stmt.guard.map(|guard| self.if_there(guard, stmt));
         let (at, mask) = match &stmt.op {
             BulkOp::Gather { at, .. } => (at, None),
             BulkOp::Scatter { at, mask, .. } | BulkOp::Update { at, mask, .. } => (at, *mask),
-            _ => return stmt.guard.map(|guard| self.if_there(guard, stmt)),
+            _ => return guard,
         };
         let mut read = at.iter().map(|&(_, index)| index).chain(mask);
         if read.all(|value| self.is_specified(value)) {
-            return stmt.guard;
+            return guard;
         }
         let points = points(&self.program, stmt);
         let there = self.is_there(&points, at, mask);
-        match (there, stmt.guard) {
+        match (there, guard) {
             // It was linear in a tangent, and its guard says so already.
             (Some(there), Some(guard)) if self.implies(guard, there) => Some(guard),
             (there, guard) => self.behind(None, |b| b.both(there, guard)),

@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use super::random::{Options, random_point};
 use super::shrink::shrink;
-use crate::canonicalize::{bounds_checks, cse, dce, doall, owner_computes, simplify};
+use crate::canonicalize::{bounds_check_elimination, cse, dce, doall, owner_computes, simplify};
 use crate::eval::compare::{Tolerance, difference};
 use crate::eval::{Data, EvalError, Evaluate, Inputs, ScalarValue, run_in_order, run_limited};
 use crate::ir::Program;
@@ -190,7 +190,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
         judge(program, inputs, |trial| {
             let tidy = |point| dce(cse(simplify(point)));
             let point = trial.stage("simplified", program.clone(), tidy)?;
-            let point = trial.stage("unchecked", point, bounds_checks)?;
+            let point = trial.stage("unchecked", point, bounds_check_elimination)?;
             let point = trial.stage("in any order", point, doall)?;
             let point = trial.stage("by owners", point, owner_computes)?;
             let bulk = trial.stage("as definitions", point, expand::expand)?;

@@ -56,7 +56,6 @@ impl Owned {
             let first = distances.places(by, extent, of)?;
             let mut look = Look {
                 distances,
-                extent,
                 axis,
                 place: (index, by),
                 dims,
@@ -133,8 +132,6 @@ impl Owned {
 /// Looks whether a table is read and changed at one place along an axis.
 struct Look<'l> {
     distances: &'l Distances,
-    /// How often the loop runs.
-    extent: Extent,
     axis: usize,
     /// The index of the loop, and what is added to it.
     place: (ValueId, i128),
@@ -158,7 +155,7 @@ impl Look<'_> {
     }
 
     fn is_own(&self, place: ValueId) -> bool {
-        self.distances.is_at(place, self.place, self.extent)
+        self.distances.is_at(place, self.place)
     }
 
     /// The indices that select a value, if it is a view.

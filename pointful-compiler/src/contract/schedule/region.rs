@@ -72,10 +72,7 @@ impl<'p> Builder<'p> {
                 break tree;
             }
         };
-        let at_once = match self.facts.pads.is_empty() {
-            true => at_once(&self.facts, &tasks.list, &tree, &outs),
-            false => BTreeMap::new(),
-        };
+        let at_once = at_once(&self.facts, &tasks.list, &tree, &outs);
         let n = tasks.list.len();
         let mut places = vec![Vec::new(); n - visitors.len()];
         places.extend(

@@ -34,7 +34,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("uniform_values", tidy::uniform_values),
     command("rectangular_hull", tidy::rectangular_hull),
     command("loop_interchange", tidy::loop_interchange),
-    command("bounds_checks", tidy::bounds_checks),
+    command("bounds_check_elimination", tidy::bounds_check_elimination),
     command("doall", tidy::doall),
     command("owner_computes", tidy::owner_computes),
     command("unroll", tidy::unroll),

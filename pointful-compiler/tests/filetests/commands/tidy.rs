@@ -36,8 +36,8 @@ pub(crate) fn predicate_updates(file: &File) -> Result<Vec<Section>, String> {
     tidied(file, contract::predicate_updates)
 }
 
-pub(crate) fn bounds_checks(file: &File) -> Result<Vec<Section>, String> {
-    tidied(file, canonicalize::bounds_checks)
+pub(crate) fn bounds_check_elimination(file: &File) -> Result<Vec<Section>, String> {
+    tidied(file, canonicalize::bounds_check_elimination)
 }
 
 pub(crate) fn doall(file: &File) -> Result<Vec<Section>, String> {

@@ -10,7 +10,8 @@
 //! }                                                       }
 //! ```
 //!
-//! What is made behind a condition is kept apart, as there are places of it that nobody has written.
+//! What is made behind a condition is kept apart, as there are places of it that nobody has written;
+//! and so is all where axes are [padded](crate::contract::schedule::padding), for whom it is kept longer.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,9 @@ pub(super) fn at_once(
     outs: &[Out],
 ) -> BTreeMap<TaskId, TaskId> {
     let mut found = BTreeMap::new();
+    if !facts.pads.is_empty() {
+        return found;
+    }
     for (delivery, task) in list.iter().enumerate() {
         let Kind::Deliver(value, slot) = task.kind else {
             continue;

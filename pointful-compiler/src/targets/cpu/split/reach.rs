@@ -123,6 +123,9 @@ pub(super) fn plan_behind(
 
 /// The truth values of a block that another asks for, and those that they follow from.
 fn truths(first: &Block<Cpu>, body: &Block<Cpu>) -> ValueSet {
+    if first.stmts.is_empty() {
+        return ValueSet::new();
+    }
     let mut asked: ValueSet = body.free().into_iter().collect();
     for stmt in first.stmts.iter().rev() {
         if let CpuOp::Prim(Prim::And | Prim::Or | Prim::Not, args) = &stmt.op

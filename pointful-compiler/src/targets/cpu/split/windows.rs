@@ -98,7 +98,7 @@ impl Kernel {
             5 => self.own_row(position, axis, rng.chance(20)),
             0 => {
                 let [other, checked] = [30, 40].map(|percent| rng.chance(percent));
-                self.guarded(position, axis, extent, (other, checked));
+                self.guarded(position, axis, extent, other, checked);
             }
             1 => {
                 let index = self.bind(&format!("check L %{position}"));
@@ -153,13 +153,7 @@ impl Kernel {
 
     /// Only where there is something; of the other table if asked for. Checked there, which cannot be
     /// done in front of the points of a row, or not.
-    fn guarded(
-        &mut self,
-        position: usize,
-        axis: usize,
-        extent: &str,
-        (other, checked): (bool, bool),
-    ) {
+    fn guarded(&mut self, position: usize, axis: usize, extent: &str, other: bool, checked: bool) {
         let extent = if other { "L" } else { extent };
         let there = self.bind(&format!("in_range {extent} %{position}"));
         let _ = writeln!(self.text, "if %{there} {{");

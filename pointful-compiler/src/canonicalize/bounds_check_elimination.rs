@@ -19,14 +19,14 @@ use crate::ops::Prim;
 use crate::pass::Pass;
 
 /// The pass.
-pub const BOUNDS_CHECKS: Pass<Point> = Pass {
-    name: "bounds_checks",
+pub const BOUNDS_CHECK_ELIMINATION: Pass<Point> = Pass {
+    name: "bounds_check_elimination",
     about: "check no more what is in range for each member of a loop",
-    run: bounds_checks,
+    run: bounds_check_elimination,
 };
 
 /// Checks no more what is in range for each member of a loop.
-pub fn bounds_checks(program: Program<Point>) -> Program<Point> {
+pub fn bounds_check_elimination(program: Program<Point>) -> Program<Point> {
     let distances = Distances::of(&program.body);
     program.rewritten(|_, body| block(body, &distances))
 }
