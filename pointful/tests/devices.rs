@@ -358,11 +358,11 @@ fn a_call_that_may_fail_gives_the_error() {
         "{error:?}"
     );
     let small = Device::emulate(Emulation {
-        memory: 100,
+        memory: 70,
         ..Emulation::default()
     });
     let there = list(&[1.0; 8]).to_device(&small).expect("64 bytes");
-    let error = try_call!(weighted)(&there, &there, 1.0).expect_err("64 more");
+    let error = try_call!(weighted)(&there, &there, 1.0).expect_err("8 more");
     assert!(
         matches!(error, Error::OutOfDeviceMemory { .. }),
         "{error:?}"

@@ -758,6 +758,144 @@ fn what_points_combine() {
 }
 
 #[pointful]
+fn beside_sums<N: IndexSet, K: IndexSet>(
+    x: &Table<(N, K), f64>,
+    w: &Table<K, f64>,
+) -> (
+    Table<(N, K), f64>,
+    (Table<N, f64>, Table<N, f64>, Table<N, i64>, Table<N, bool>),
+) {
+    let beside = for n in N {
+        let mut row = for k in K {
+            (x[n][k] * w[k]).floor()
+        };
+        for _step in 0..3 {
+            let total = sum(row);
+            row = for k in K {
+                row[(k + 1).wrap()] - row[k] + total / 8.0
+            };
+        }
+        row
+    };
+    let of_rows = for n in N {
+        let row = for k in K {
+            x[n][k] - w[k]
+        };
+        let odd = prod(for k in K {
+            2 * (row[k] as i64) + 1
+        });
+        let positive = all(for k in K {
+            row[k] > -15.0
+        });
+        (max(row), min(row), odd, positive)
+    };
+    (beside, of_rows)
+}
+
+#[pointful]
+fn dot<N: IndexSet>(x: &Table<N, f64>, y: &Table<N, f64>) -> f64 {
+    sum(for i in N {
+        x[i] * y[i]
+    })
+}
+
+#[pointful]
+fn picked_sums<N: IndexSet, K: IndexSet, M: IndexSet>(
+    x: &Table<M, f64>,
+    places: &Table<(N, K), i64>,
+    least: f64,
+) -> Table<N, f64> {
+    for n in N {
+        sum(for k in K {
+            let there = x[places[n][k]];
+            assert!(
+                there >= least,
+                "{} at {} of {}",
+                there,
+                k.ordinal(),
+                n.ordinal()
+            );
+            there
+        })
+    }
+}
+
+/// Points that one thread, a warp or a block runs.
+#[test]
+fn teams_share_loops() {
+    let table = |rows: usize, columns: usize| -> Table<(Dyn, Dyn), f64> {
+        let numbers = numbers(rows * columns).collect();
+        Table::from_vec((rows, columns), numbers).expect("as many")
+    };
+    for (rows, columns) in [
+        (0, 3),
+        (2, 1),
+        (3, 2),
+        (1, 31),
+        (5, 33),
+        (3, 256),
+        (2, 1000),
+        (2100, 7),
+        (5000, 3),
+    ] {
+        let (x, w) = (table(rows, columns), list(columns));
+        for device in devices() {
+            let (x_there, w_there) = (x.clone(), w.clone()).to_device(&device).expect("moved");
+            let (found, stats) = measure(|| beside_sums(&x_there, &w_there));
+            assert_eq!(stats.bytes_to_host, 0);
+            let found = found.to_host().expect("moved back");
+            assert_eq!(found, beside_sums(&x, &w), "{rows} x {columns}");
+        }
+    }
+    for n in [0, 1, 255, 256, 5000, 140_000] {
+        let x = list(n);
+        let there = x
+            .to_device(&Device::emulate(Emulation::default()))
+            .expect("moved");
+        assert_eq!(dot(&there, &there), dot(&x, &x), "{n}");
+    }
+}
+
+/// What fails in an iteration that a team shares: the first one is told.
+#[test]
+fn what_fails_in_a_team_is_said_in_the_words_of_the_host() {
+    let places = |columns: usize, bad: &[(usize, i64)]| -> Table<(Dyn, Dyn), i64> {
+        let mut places = vec![1; 3 * columns];
+        for &(k, place) in bad {
+            places[k] = place;
+        }
+        Table::from_vec((3, columns), places).expect("as many")
+    };
+    let x = Table::<Dyn, f64>::from(vec![-7.0, 2.5, -9.25]);
+    for device in devices() {
+        for columns in [5, 40, 600] {
+            let there = places(columns, &[]);
+            let (x_there, places_there) = (x.clone(), there.clone())
+                .to_device(&device)
+                .expect("moved");
+            let found = picked_sums(&x_there, &places_there, 0.0)
+                .to_host()
+                .expect("moved back");
+            assert_eq!(found, picked_sums(&x, &there, 0.0));
+            for (bad, least) in [
+                (&[(4, 3), (3, -1)][..], 0.0),
+                (&[(3, 0), (4, 17)][..], 0.0),
+                (&[(4, 17), (3, 2)][..], 0.0),
+                (&[(2 * columns + 3, 2), (2 * columns + 2, 0)][..], 0.0),
+                (&[(columns - 1, 0), (columns, 3)][..], 0.0),
+                (&[(columns - 1, 0), (columns, 3)][..], f64::NEG_INFINITY),
+            ] {
+                let there = places(columns, bad);
+                let expected = words(|| picked_sums(&x, &there, least));
+                let (x, there) = (x.clone(), there).to_device(&device).expect("moved");
+                let found = words(|| picked_sums(&x, &there, least));
+                assert_eq!(found, expected, "{columns} columns");
+            }
+        }
+    }
+}
+
+#[pointful]
 fn inner<N: IndexSet>(x: &Table<N, f64>, f: impl Fn(f64) -> f64) -> Table<N, f64> {
     for i in N {
         f(x[i])
@@ -1185,6 +1323,10 @@ fn what_runs_there_is_explained() {
         text.contains("a thread for each part of the points"),
         "{text}"
     );
+    let text = pointful::explain!(dot);
+    let teams = "kernel \"dot\": a thread, a warp or a block of threads, by sizes, for each part of the points\n\
+                 kernel \"merge\": a warp or a block of threads, by sizes\n";
+    assert!(text.contains(teams), "{text}");
     assert!(text.contains("the host waits for an element of"), "{text}");
     let text = pointful::explain!(largest_pairs);
     let trial = "kernel \"lengths\": a thread for each idx<N>, to find out how long arrays of the next one are\n";
@@ -1240,10 +1382,20 @@ fn nvrtc_compiles_the_text_of_functions() {
         histogram,
         (Table::<Dyn, bool>::from(vec![true, false]), list(2))
     );
+    let rows = Table::<(Dyn, Dyn), f64>::from([[1.0, 2.0], [3.0, 4.0]]);
+    run!(
+        |x: Table<(Dyn, Dyn), f64>, w: Table<Dyn, f64>| beside_sums(&x, &w),
+        (rows, list(2))
+    );
+    let places = Table::<(Dyn, Dyn), i64>::from([[0, 1], [1, 0]]);
+    run!(
+        |x: Table<Dyn, f64>, places: Table<(Dyn, Dyn), i64>| picked_sums(&x, &places, -9.0),
+        (list(2), places)
+    );
     let required = std::env::var_os("POINTFUL_REQUIRE_CUDA_TOOLS").is_some();
     let units = device.units();
     // A unit of the runtime's as well, for truth values as members.
-    assert_eq!(units.len(), 20);
+    assert_eq!(units.len(), 22);
     for unit in units {
         for capability in [(8, 0), (9, 0)] {
             match compile_with(unit, capability, &["--ptxas-options=-v"]) {

@@ -64,10 +64,15 @@ impl Said<'_> {
                 .map(|&value| said.names.ty(said.program.ty(value)));
             types.collect::<Vec<_>>().join(", ")
         };
-        let threads = match (launch.extents.as_slice(), goes_through_parts(launch)) {
-            ([Extent::Const(1)], _) => "one thread".to_owned(),
-            (_, true) => "a thread for each part of the points".to_owned(),
-            (_, false) => format!("a thread for each {}", types(self, launch.indices())),
+        let team = match launch.team {
+            Some(_) => "a thread, a warp or a block of threads, by sizes,",
+            None => "a thread",
+        };
+        let threads = match (launch.extents.as_slice(), launch.team) {
+            ([Extent::Const(1)], None) => "one thread".to_owned(),
+            ([Extent::Const(1)], Some(_)) => "a warp or a block of threads, by sizes".to_owned(),
+            _ if goes_through_parts(launch) => format!("{team} for each part of the points"),
+            _ => format!("{team} for each {}", types(self, launch.indices())),
         };
         let own = match launch.own() {
             [] => String::new(),
@@ -84,5 +89,9 @@ impl Said<'_> {
 
 fn goes_through_parts(launch: &Launch) -> bool {
     let mut stmts = launch.body.stmts.iter();
-    stmts.any(|stmt| matches!(stmt.op, GpuOp::Own(Own::Part { .. })))
+    stmts.any(|stmt| match &stmt.op {
+        GpuOp::Own(Own::Part { .. }) => true,
+        GpuOp::Own(Own::Lanes(lanes)) => lanes.of.is_some(),
+        _ => false,
+    })
 }

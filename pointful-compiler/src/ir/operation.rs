@@ -336,8 +336,16 @@ operations!(Cpu, cpu::Own; visit => {
 } Self::Par(par) => par);
 
 operations!(Gpu, gpu::Own; visit => {
-    Self::Launch(_) => {}
+    Self::Launch(gpu::Launch { team, .. }) => visit_all!(visit; ; team),
+    Self::Lanes(gpu::Lanes { of, accs, .. }) => {
+        visit_all!(visit; ; of);
+        for (_, var) in accs {
+            visit(var);
+        }
+    }
     Self::Part { of, .. } => visit(of),
 } {
-    Self::Launch(gpu::Launch { body, .. }) | Self::Part { body, .. } => vec![body],
+    Self::Launch(gpu::Launch { body, .. })
+    | Self::Lanes(gpu::Lanes { body, .. })
+    | Self::Part { body, .. } => vec![body],
 });

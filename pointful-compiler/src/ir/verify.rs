@@ -71,6 +71,10 @@
 //! 28. The host loads elements of buffers and changes none. Its variables are its own: launches
 //!     neither look at nor change them.
 //! 29. Functions of the caller's are called by neither.
+//! 30. `lanes` stand in a launch by teams, and in no others. Of what is bound outside of them they
+//!     change no array of a thread's and no variable but those that they name, which they only combine
+//!     into, by their monoid. By teams no array of a thread's changes places with memory. (That
+//!     iterations do not meet in memory is said by the interpreter.)
 
 mod bulk;
 mod cpu;

@@ -164,7 +164,7 @@ impl From<Error> for Stop {
 /// are more. What a kernel computes does not depend on it.
 const BLOCKS: u64 = 1 << 16;
 
-/// How many bytes the threads of a launch may have of their own, all together.
+/// How many bytes the teams of a launch may have of their own, all together.
 const OWN_BYTES: u64 = 1 << 28;
 
 /// A function that is being run on a device.
@@ -230,9 +230,9 @@ impl<'d> Context<'d> {
         Ok(unsafe { buffer.element_of_device(at) }?)
     }
 
-    /// Runs a kernel for each of so many points.
+    /// Runs a kernel for each of so many points, each by a team of so many threads.
     ///
-    /// `own`: buffers for each thread, by the bytes of one, which follow the arguments. After them
+    /// `own`: buffers for each team, by the bytes of one, which follow the arguments. After them
     /// come the record of checks and the number of the launch, if the kernel asks for them.
     ///
     /// # Errors
@@ -244,6 +244,7 @@ impl<'d> Context<'d> {
         &mut self,
         kernel: usize,
         points: usize,
+        team: usize,
         own: &[usize],
         checks: bool,
         mut arguments: Vec<Argument>,
@@ -251,21 +252,21 @@ impl<'d> Context<'d> {
         let kernel = &self.unit.kernels[kernel];
         let launch = self.launches;
         self.launches += 1;
-        let threads = u64::from(kernel.block);
+        let teams = u64::from(kernel.block) / team as u64;
         let bytes = own
             .iter()
             .fold(0_u64, |sum, &own| sum.saturating_add(own as u64));
-        let fit = OWN_BYTES / threads.saturating_mul(bytes).max(1);
+        let fit = OWN_BYTES / teams.saturating_mul(bytes).max(1);
         let most = BLOCKS
             .min(self.device.driver().most_blocks())
             .min(fit.max(1));
-        let blocks = (points as u64).div_ceil(threads).min(most);
+        let blocks = (points as u64).div_ceil(teams).min(most);
         if blocks == 0 {
             return Ok(());
         }
         let mut memory = Vec::with_capacity(own.len());
         for &own in own {
-            let bytes = own.saturating_mul((blocks * threads) as usize);
+            let bytes = own.saturating_mul((blocks * teams) as usize);
             let mut own = OutBuf::<u8>::on(self.device, bytes)?;
             arguments.push(own.argument("own"));
             memory.push(own);
@@ -273,7 +274,7 @@ impl<'d> Context<'d> {
         if checks && let Some(panic) = &self.panic {
             arguments.extend([panic.argument(), launch.into()]);
         }
-        // SAFETY: promised by the caller; each thread has its part of what is its own. That memory is given back when
+        // SAFETY: promised by the caller; each team has its part of what is its own. That memory is given back when
         // this returns, which the device does in the order of its stream: after the kernel.
         unsafe {
             launch_on(

@@ -8,19 +8,19 @@ KERNEL(256, 8) saxpy(usize n, f32 a, const f32* __restrict__ x, const f32* __res
 
 // out = sum x: threads, warps, pieces, and then the last block. How many pieces there are does not depend on the grid.
 KERNEL(256, 4) total(usize n, usize pieces, const f64* __restrict__ x, f64* partial, u32* count, f64* __restrict__ out) {
-  SHARED(f64, warps, 8);
+  SHARED(u64, warps, 8);
   usize length = (n + pieces - 1) / pieces;
   for (usize piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
     usize first = piece * length, end = first + length < n ? first + length : n;
     f64 mine = 0.0;
     for (usize i = first + threadIdx.x; i < end; i += 256) mine = mine + LD(x, i);
-    mine = block_sum<f64, 256>(mine, warps);
+    mine = team_combine(256, mine, warps, [](f64 x, f64 y) { return x + y; });
     if (threadIdx.x == 0) ST(partial, piece, mine);
   }
   if (last_block(count)) {
     f64 mine = 0.0;
     for (usize piece = threadIdx.x; piece < pieces; piece += 256) mine = mine + LD(partial, piece);
-    mine = block_sum<f64, 256>(mine, warps);
+    mine = team_combine(256, mine, warps, [](f64 x, f64 y) { return x + y; });
     if (threadIdx.x == 0) {
       ST(out, 0, mine);
       ST(count, 0, 0);

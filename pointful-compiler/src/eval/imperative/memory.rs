@@ -107,6 +107,11 @@ impl Memory {
         self.cells.len()
     }
 
+    /// From now on nobody has touched it.
+    pub(super) fn forget(&mut self) {
+        self.traces.fill(Default::default());
+    }
+
     /// Reads an element.
     pub(super) fn load(&mut self, at: usize, now: Toucher) -> Result<ScalarValue, EvalError> {
         for (trace, now) in self.traces[at].iter_mut().zip(now.levels()) {

@@ -66,6 +66,7 @@ impl<S: EvaluateOwn> Evaluate for S {
             values: vec![Slot::Unbound; program.values.len()],
             nests: 0,
             now: Toucher::ANY,
+            team: 1,
             missed: None,
             meter,
         };
@@ -110,6 +111,8 @@ pub struct Run<'a, S: Imperative> {
     nests: u64,
     /// The iteration and the lane being run.
     now: Toucher,
+    /// How many threads run a point.
+    team: usize,
     /// Whether an angle was far, where all are taken to be near.
     missed: Option<bool>,
     meter: &'a mut Meter,

@@ -1,18 +1,25 @@
 //! How the operations that only Gpu has are parsed.
 
 use super::{ParseOwn, Parsed, Parser};
-use crate::ir::stages::gpu::{Gpu, Launch, Own};
+use crate::ir::stages::gpu::{Gpu, Lanes, Launch, Own};
 
 impl ParseOwn for Gpu {
     fn parse_own(p: &mut Parser<Self>, word: &str) -> Parsed<Option<Own>> {
         Ok(Some(match word {
             "launch" => Own::Launch(p.launch()?),
+            "lanes" => Own::Lanes(p.lanes()?),
             "part" => {
                 let (indices, extents) = p.list(Parser::index)?.into_iter().unzip();
                 p.expect("of")?;
+                let of = p.value()?;
+                let in_turns = p.accept("in");
+                if in_turns {
+                    p.expect("turns")?;
+                }
                 Own::Part {
                     extents,
-                    of: p.value()?,
+                    of,
+                    in_turns,
                     body: Box::new(p.block(indices)?),
                 }
             }
@@ -32,6 +39,10 @@ impl Parser<Gpu> {
         self.expect("block")?;
         let block = self.number()?.parse();
         let block = block.map_err(|_| "expected how many threads a block has")?;
+        let team = match self.accept("team") {
+            true => Some(self.value()?),
+            false => None,
+        };
         let (mut params, extents): (Vec<_>, Vec<_>) = self.list(Self::index)?.into_iter().unzip();
         if self.accept("own") {
             self.expect("(")?;
@@ -48,8 +59,30 @@ impl Parser<Gpu> {
             name,
             trial,
             block,
+            team,
             extents,
             body: Box::new(self.block(params)?),
+        })
+    }
+
+    fn lanes(&mut self) -> Parsed<Lanes> {
+        let (indices, extents) = self.list(Self::index)?.into_iter().unzip();
+        let of = match self.accept("of") {
+            true => Some(self.value()?),
+            false => None,
+        };
+        let mut accs = Vec::new();
+        if self.accept("(") {
+            self.list_until(Some(")"), |p| {
+                accs.push((p.monoid()?, p.value()?));
+                Ok(())
+            })?;
+        }
+        Ok(Lanes {
+            extents,
+            of,
+            accs,
+            body: Box::new(self.block(indices)?),
         })
     }
 }

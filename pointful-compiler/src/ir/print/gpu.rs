@@ -16,6 +16,11 @@ impl PrintOwn for Gpu {
                     p.word("trial ");
                 }
                 p.word(&format!("block {} ", launch.block));
+                if let Some(team) = launch.team {
+                    p.word("team ");
+                    p.value(team);
+                    p.word(" ");
+                }
                 p.bind_indices(launch.indices(), &launch.extents);
                 if !launch.own().is_empty() {
                     p.word(" own (");
@@ -30,11 +35,38 @@ impl PrintOwn for Gpu {
                 p.word(" ");
                 p.block(&launch.body);
             }
-            Own::Part { extents, of, body } => {
+            Own::Lanes(lanes) => {
+                p.word("lanes ");
+                p.bind_indices(&lanes.body.params, &lanes.extents);
+                if let Some(of) = lanes.of {
+                    p.word(" of ");
+                    p.value(of);
+                }
+                if !lanes.accs.is_empty() {
+                    p.word(" (");
+                    p.list(&lanes.accs, |p, &(monoid, var)| {
+                        p.word(monoid.name());
+                        p.word(" ");
+                        p.value(var);
+                    });
+                    p.word(")");
+                }
+                p.word(" ");
+                p.block(&lanes.body);
+            }
+            Own::Part {
+                extents,
+                of,
+                in_turns,
+                body,
+            } => {
                 p.word("part ");
                 p.bind_indices(&body.params, extents);
                 p.word(" of ");
                 p.value(*of);
+                if *in_turns {
+                    p.word(" in turns");
+                }
                 p.word(" ");
                 p.block(body);
             }

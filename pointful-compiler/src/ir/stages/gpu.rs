@@ -23,6 +23,29 @@
 //! on the host; buffers are on the device. So of buffers it makes, copies and swaps whole ones, and
 //! loads single elements, which are moved to it for that.
 //!
+//! # Teams
+//!
+//! A launch may have a `team`: a number of threads, which the host computes, that run a point
+//! together: a power of two, at most those of a block. The first of them does what the point does,
+//! and all know what it computes. Iterations of `lanes` are shared out: thread `t` of `n` runs those
+//! whose numbers are `t`, `t + n`, `t + 2 n` and so on. So no iteration touches what another one
+//! writes. Variables that iterations combine into are named; each thread has a copy, which begins
+//! with the identity, and the copies are combined at the end by a tree whose shape the size of the
+//! team says:
+//!
+//! ```text
+//! launch "rows" block 256 team %9 %1: I {
+//!   %2 = const 0.0f64
+//!   %3 = var %2
+//!   lanes %4: K (add %3) { %5 = load x[%1, %4]  combine add %3[], %5 }
+//!   %6 = get %3
+//!   store y[%1], %6
+//! }
+//! ```
+//!
+//! All threads of a team meet where memory is written. What a point allocates is each thread's, so
+//! iterations do not change it; what the launch has for it is the team's.
+//!
 //! # Memory of a thread
 //!
 //! What a thread allocates is its own, and as long as a constant says. A launch may have more
@@ -50,9 +73,15 @@
 //!   store %2[%3], %9
 //! }
 //! ```
+//!
+//! A `part %6: I of %3 in turns` of `n` has the points `%3`, `%3 + n`, `%3 + 2 n` and so on: threads that
+//! are neighbours read what lies side by side. The points of a part may be shared out to a team as well: `lanes %6: I of %3 (add %5) { … }`.
 
 pub use super::imperative::{Along, Imperative, ImperativeOp, Par, PlaceKind, identity};
-use crate::ir::{Block, Extent, Stage, ValueId};
+use crate::ir::{Block, Extent, Monoid, Stage, ValueId};
+
+/// How many threads of a block exchange values by themselves.
+pub const WARP: u64 = 32;
 
 /// The stage's marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -79,13 +108,17 @@ impl Imperative for Gpu {
 
     fn extents(own: &Own) -> &[Extent] {
         match own {
-            Own::Launch(Launch { extents, .. }) | Own::Part { extents, .. } => extents,
+            Own::Launch(Launch { extents, .. })
+            | Own::Lanes(Lanes { extents, .. })
+            | Own::Part { extents, .. } => extents,
         }
     }
 
     fn extents_mut(own: &mut Own) -> &mut [Extent] {
         match own {
-            Own::Launch(Launch { extents, .. }) | Own::Part { extents, .. } => extents,
+            Own::Launch(Launch { extents, .. })
+            | Own::Lanes(Lanes { extents, .. })
+            | Own::Part { extents, .. } => extents,
         }
     }
 }
@@ -94,8 +127,8 @@ impl Imperative for Gpu {
 pub type GpuOp = ImperativeOp<Gpu>;
 
 /// `launch "name" block 256 %i: I, %j: J own (%t: f64[K]) { … }`: a kernel. The block's parameters
-/// are the indices and the thread's own buffers. `launch "name" trial block …`: a trial. Binds
-/// nothing.
+/// are the indices and the thread's own buffers. `launch "name" trial block …`: a trial.
+/// `launch "name" block 256 team %n …`: by teams of so many threads. Binds nothing.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Launch {
     /// What the kernel computes, for the comment in emitted code and for `explain`.
@@ -104,6 +137,8 @@ pub struct Launch {
     pub trial: bool,
     /// How many threads a block has.
     pub block: u32,
+    /// How many threads run a point together; without it, one does.
+    pub team: Option<ValueId>,
     /// One extent an index.
     pub extents: Vec<Extent>,
     /// One point.
@@ -122,19 +157,38 @@ impl Launch {
     }
 }
 
+/// `lanes %i: I, %j: J (add %v, …) { … }`: iterations that the threads of a team share; `lanes %i: I
+/// of %q (…) { … }`: the points of a [part](Own::Part). The block's parameters are the indices.
+/// Binds nothing.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Lanes {
+    /// One extent an index.
+    pub extents: Vec<Extent>,
+    /// Which part, if it is one.
+    pub of: Option<ValueId>,
+    /// The variables that iterations combine into, and how.
+    pub accs: Vec<(Monoid, ValueId)>,
+    /// One iteration.
+    pub body: Box<Block<Gpu>>,
+}
+
 /// An operation that only Gpu has.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Own {
     /// A kernel.
     Launch(Launch),
+    /// What a team shares.
+    Lanes(Lanes),
     /// `part %i: I, %j: J of %q { … }`: the points of one of as many parts as the index `%q` has
-    /// values, in order. Parts are of one length, but for the last ones. The block's parameters are
-    /// the indices. Binds nothing.
+    /// values, in order. Parts are of one length, but for the last ones; those `in turns` take each a
+    /// point of as many neighbours. The block's parameters are the indices. Binds nothing.
     Part {
         /// One extent an index.
         extents: Vec<Extent>,
         /// Which part.
         of: ValueId,
+        /// Whether parts take turns.
+        in_turns: bool,
         /// One point.
         body: Box<Block<Gpu>>,
     },

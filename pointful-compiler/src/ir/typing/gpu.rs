@@ -2,7 +2,7 @@
 
 use super::imperative::gives_nothing;
 use super::{TypeOwn, Types, ensure};
-use crate::ir::stages::gpu::{Gpu, Launch, Own};
+use crate::ir::stages::gpu::{Gpu, Lanes, Launch, Own};
 use crate::ir::{Elem, Extent, Program, Type, ValueId};
 
 impl TypeOwn for Gpu {
@@ -12,6 +12,7 @@ impl TypeOwn for Gpu {
                 let Launch {
                     extents,
                     block,
+                    team,
                     body,
                     ..
                 } = launch;
@@ -24,20 +25,44 @@ impl TypeOwn for Gpu {
                     (launch.own().iter()).all(|&own| program.ty(own).rank() > 0),
                     "what a thread has of its own is a buffer",
                 )?;
+                ensure(
+                    team.is_none_or(|team| *program.ty(team) == Type::scalar(Elem::USIZE)),
+                    "how many threads a team has is a number",
+                )?;
                 body
             }
-            Own::Part { extents, of, body } => {
+            Own::Lanes(Lanes {
+                extents,
+                of,
+                accs,
+                body,
+            }) => {
                 indices(program, &body.params, extents)?;
+                of.map_or(Ok(()), |of| part(program, of))?;
                 ensure(
-                    matches!(program.elem(*of), Elem::Index(_)) && program.ty(*of).rank() == 0,
-                    "the number of a part is an index",
+                    accs.iter().all(|&(_, var)| program.ty(var).rank() == 0),
+                    "what a team combines is no variable",
                 )?;
+                body
+            }
+            Own::Part {
+                extents, of, body, ..
+            } => {
+                indices(program, &body.params, extents)?;
+                part(program, *of)?;
                 body
             }
         };
         gives_nothing(body)?;
         Ok(Types::new())
     }
+}
+
+fn part(program: &Program<Gpu>, of: ValueId) -> Result<(), String> {
+    ensure(
+        matches!(program.elem(of), Elem::Index(_)) && program.ty(of).rank() == 0,
+        "the number of a part is an index",
+    )
 }
 
 fn indices(program: &Program<Gpu>, indices: &[ValueId], extents: &[Extent]) -> Result<(), String> {

@@ -2,13 +2,18 @@
 
 use super::imperative::Kind;
 use super::{Places, VerifyError, VerifyOwn};
-use crate::ir::stages::gpu::{Gpu, GpuOp, Own};
-use crate::ir::{Extent, Operation, Stmt, ValueId};
+use crate::analysis::accesses::{Accesses, Kind as Done};
+use crate::ir::stages::gpu::{Gpu, GpuOp, Lanes, Own};
+use crate::ir::{Block, Extent, Monoid, Operation, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 impl VerifyOwn for Gpu {
     fn operands_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
-        places.scalars(&own.operands())
+        let Own::Lanes(lanes) = own else {
+            return places.scalars(&own.operands());
+        };
+        places.scalars(lanes.of.as_slice())?;
+        lanes.accs.iter().try_for_each(|&(_, var)| places.var(var))
     }
 
     fn enter_own(places: &mut Places<'_, Self>, own: &Own) {
@@ -17,12 +22,22 @@ impl VerifyOwn for Gpu {
         }
     }
 
+    fn leave_own(places: &Places<'_, Self>, own: &Own) -> Result<(), VerifyError> {
+        let Own::Launch(launch) = own else {
+            return Ok(());
+        };
+        let mut arrays = ValueSet::new();
+        team(places, &launch.body, launch.team.is_some(), &mut arrays)
+    }
+
     fn stmt_own(places: &Places<'_, Self>, stmt: &Stmt<Self>) -> Result<(), VerifyError> {
         let in_kernel = places.in_kernel();
         let refuse = |invariant, what: &str| places.fails(invariant, what);
         match &stmt.op {
             GpuOp::Own(Own::Launch(_)) if in_kernel => refuse(26, "a launch in a launch"),
-            GpuOp::Own(Own::Part { .. }) if !in_kernel => refuse(26, "a part without a launch"),
+            GpuOp::Own(Own::Part { .. } | Own::Lanes(_)) if !in_kernel => {
+                refuse(26, "a part without a launch")
+            }
             GpuOp::Alloc { fill: Some(_) } => refuse(27, "memory is filled when it is made"),
             GpuOp::Alloc { fill: None } if in_kernel => {
                 let mut dims = places.program.ty(stmt.results[0]).dims.iter();
@@ -69,4 +84,69 @@ fn is_own(places: &Places<'_, Gpu>, place: ValueId) -> Result<(), VerifyError> {
         true => places.error(28, place, "is a variable of the host's"),
         false => Ok(()),
     }
+}
+
+/// What the threads of a point do. `arrays`: theirs, so far.
+fn team(
+    places: &Places<'_, Gpu>,
+    block: &Block<Gpu>,
+    by_teams: bool,
+    arrays: &mut ValueSet,
+) -> Result<(), VerifyError> {
+    for stmt in &block.stmts {
+        match &stmt.op {
+            GpuOp::Own(Own::Lanes(_)) if !by_teams => {
+                return places.fails(30, "lanes of one thread, or in others");
+            }
+            GpuOp::Own(Own::Lanes(lanes)) => {
+                team(places, &lanes.body, false, &mut ValueSet::new())?;
+                shared(places, lanes, arrays)?;
+            }
+            GpuOp::Alloc { .. } => arrays.extend(&stmt.results),
+            GpuOp::Swap(a, b) if by_teams && arrays.contains(a) != arrays.contains(b) => {
+                return places.error(30, *a, "changes places with what is another's");
+            }
+            op => {
+                for inner in op.blocks() {
+                    team(places, inner, by_teams, arrays)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What iterations do that a team shares.
+fn shared(places: &Places<'_, Gpu>, lanes: &Lanes, arrays: &ValueSet) -> Result<(), VerifyError> {
+    let done = Accesses::of(&lanes.body.stmts);
+    for access in done.outside() {
+        let is_memory =
+            places.program.ty(access.place).rank() > 0 && !arrays.contains(&access.place);
+        let is_named = lanes.accs.iter().any(|&(_, var)| var == access.place);
+        let is_fine = match access.kind {
+            Done::Read => !is_named,
+            Done::Write => is_memory,
+            Done::Combine => is_memory || is_named,
+            Done::Swap => false,
+        };
+        if !is_fine {
+            return places.error(30, access.place, "is touched by lanes");
+        }
+    }
+    by_another(&lanes.body, &lanes.accs).map_or(Ok(()), |place| {
+        places.error(30, place, "is combined by another monoid")
+    })
+}
+
+/// A variable that a block combines into by another monoid than is said.
+fn by_another(block: &Block<Gpu>, accs: &[(Monoid, ValueId)]) -> Option<ValueId> {
+    block.stmts.iter().find_map(|stmt| match &stmt.op {
+        GpuOp::Combine { monoid, place, .. } => accs
+            .iter()
+            .find_map(|&(own, var)| (var == *place && own != *monoid).then_some(var)),
+        op => op
+            .blocks()
+            .into_iter()
+            .find_map(|inner| by_another(inner, accs)),
+    })
 }

@@ -1,21 +1,44 @@
 // What is written over the names of `card.cu` and `emulated.cu`, and so is the same on both.
 
-// The sum of a warp's values, for all of its lanes: a tree of fixed shape.
-template <class T> DEVICE T warp_sum(T value) {
-  for (u32 lanes = 16; lanes != 0; lanes /= 2) value = value + shfl_xor(value, lanes);
-  return value;
+// Threads that run a point together: one, a warp, or the warps of a block. What one of them wrote before they meet here,
+// all read behind.
+DEVICE void team_barrier(u32 team) {
+  if (team > 32) {
+    BARRIER();
+  } else if (team > 1) {
+    WARP_BARRIER();
+  }
 }
 
-// The sum of the values of a block's threads, for all of them: warps' sums, added in the order of warps. `scratch` is
-// shared, has a place for each warp, and may be used again afterwards.
-template <class T, u32 THREADS> DEVICE T block_sum(T value, T* scratch) {
-  value = warp_sum(value);
-  if (threadIdx.x % 32 == 0) ST(scratch, threadIdx.x / 32, value);
+// Values as words, and back.
+template <class T> struct Word {
+  DEVICE u64 of(T value) { return (u64)value; }
+  DEVICE T in(u64 word) { return (T)word; }
+};
+template <> struct Word<f32> {
+  DEVICE u64 of(f32 value) { return to_bits(value); }
+  DEVICE f32 in(u64 word) { return from_bits((u32)word); }
+};
+template <> struct Word<f64> {
+  DEVICE u64 of(f64 value) { return to_bits(value); }
+  DEVICE f64 in(u64 word) { return from_bits(word); }
+};
+
+// What the threads of a team have, combined, for all of them: a tree of fixed shape in each warp, then warps in their
+// order. `scratch` is shared, has a place for each warp, and may be used again afterwards.
+template <class T, class F> DEVICE T team_combine(u32 team, T value, u64* scratch, F combined) {
+  const u32 lane = threadIdx.x % team;
+  for (u32 lanes = (team < 32 ? team : 32) / 2; lanes != 0; lanes /= 2) {
+    const T other = shfl_xor(value, lanes);
+    value = lane & lanes ? combined(other, value) : combined(value, other);
+  }
+  if (team <= 32) return value;
+  if (lane % 32 == 0) ST(scratch, lane / 32, Word<T>::of(value));
   BARRIER();
-  T sum = LD(scratch, 0);
-  for (u32 warp = 1; warp < THREADS / 32; warp++) sum = sum + LD(scratch, warp);
+  value = Word<T>::in(LD(scratch, 0));
+  for (u32 warp = 1; warp < team / 32; warp++) value = combined(value, Word<T>::in(LD(scratch, warp)));
   BARRIER();
-  return sum;
+  return value;
 }
 
 // ---- the language's arithmetic

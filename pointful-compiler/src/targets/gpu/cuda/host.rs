@@ -326,7 +326,9 @@ impl Host<'_, '_> {
                 tokens!(if !#cond { cx.settle()?; #fails })
             }
             GpuOp::Own(Own::Launch(launch)) => self.launch(launch),
-            GpuOp::Store { .. } | GpuOp::Contract { .. } | GpuOp::Own(Own::Part { .. }) => {
+            GpuOp::Store { .. }
+            | GpuOp::Contract { .. }
+            | GpuOp::Own(Own::Part { .. } | Own::Lanes(_)) => {
                 unreachable!("it stands in kernels only")
             }
         };
@@ -374,6 +376,10 @@ impl Host<'_, '_> {
     fn launch(&mut self, launch: &Launch) -> TokenStream {
         let given = kernel::kernel(self.context, launch);
         let points = self.product(&launch.extents);
+        let team = match launch.team {
+            Some(team) => self.value(team).into_token_stream(),
+            None => tokens!(1),
+        };
         let own = launch.own().iter().map(|&own| {
             let length = self.product(self.context.dims(own));
             let bytes = usize_literal(self.context.scalar(own).bytes());
@@ -396,6 +402,6 @@ impl Host<'_, '_> {
             }
         });
         let (number, checks) = (usize_literal(given.number as u64), given.checks);
-        tokens!(cx.launch(#number, #points, &[#(#own),*], #checks, ::std::vec![#(#sizes,)* #(#values),*])?;)
+        tokens!(cx.launch(#number, #points, #team, &[#(#own),*], #checks, ::std::vec![#(#sizes,)* #(#values),*])?;)
     }
 }

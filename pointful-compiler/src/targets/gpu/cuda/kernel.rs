@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use super::context::{Check, Context, Inline, Site};
 use super::scalar::{self, Operand};
-use crate::ir::stages::gpu::{Gpu, GpuOp, Launch, Own};
-use crate::ir::{Block, Extent, Scalar, SizeId, SpanId, Stmt, ValueId, ValueSet};
+use crate::ir::stages::gpu::{Gpu, GpuOp, Lanes, Launch, Own, WARP};
+use crate::ir::stages::imperative::identity;
+use crate::ir::{Block, Extent, Operation, Scalar, SizeId, SpanId, Stmt, ValueId, ValueSet};
 use crate::ops::Prim;
 
 /// What a kernel is given.
@@ -41,10 +42,24 @@ struct Printer<'c, 'p> {
     checks: bool,
     /// Whether a check that fails ends its point only.
     trial: bool,
+    /// Whether threads run a point together.
+    by_teams: bool,
+    /// What stands in iterations that a team shares, if that is printed.
+    shared: Option<Shared>,
+    /// How many such loops there have been.
+    loops: usize,
     /// The axes whose indices are bound around what is printed, which therefore have members.
     around: Vec<Extent>,
     out: String,
     indent: usize,
+}
+
+/// Iterations that a team shares.
+struct Shared {
+    /// The number of the loop.
+    number: usize,
+    /// The most values that one of its checks tells, if it has checks.
+    told: Option<usize>,
 }
 
 /// Prints a kernel into the unit's text.
@@ -60,6 +75,9 @@ pub(super) fn kernel(context: &mut Context<'_>, launch: &Launch) -> Given {
         given: BTreeMap::new(),
         checks: context.asks,
         trial: launch.trial,
+        by_teams: launch.team.is_some(),
+        shared: None,
+        loops: 0,
         context,
         around: Vec::new(),
         out: String::new(),
@@ -151,7 +169,21 @@ impl Printer<'_, '_> {
         let block = launch.block;
         let points = self.product(&launch.extents);
         self.line(&format!("const u64 points = {points};"));
-        let first = format!("(u64)blockIdx.x * {block} + threadIdx.x");
+        let (mut first, mut all) = (
+            format!("(u64)blockIdx.x * {block} + threadIdx.x"),
+            format!("(u64)gridDim.x * {block}"),
+        );
+        if let Some(team) = launch.team {
+            let team = self.value(team);
+            self.line(&format!(
+                "const u32 team = {team}, lane = threadIdx.x % team;"
+            ));
+            self.line(&format!(
+                "SHARED(u64, scratch, {});",
+                u64::from(block) / WARP
+            ));
+            (first, all) = (format!("({first}) / team"), format!("{all} / team"));
+        }
         for &own in launch.own() {
             let dims = self.context.dims(own);
             let (ty, length) = (self.context.scalar(own).name(), self.product(dims));
@@ -160,10 +192,9 @@ impl Printer<'_, '_> {
                 "{ty}* {name} = {name}_of_all + ({first}) * ({length});"
             ));
         }
-        let head =
-            format!("for (u64 point = {first}; point < points; point += (u64)gridDim.x * {block})");
+        let head = format!("for (u64 point = {first}; point < points; point += {all})");
         let point = |p: &mut Self| {
-            p.indices(launch.indices(), &launch.extents);
+            p.indices("point", launch.indices(), &launch.extents);
             p.stmts_within(&launch.extents, &launch.body);
         };
         self.inside(&head, |p| match launch.trial {
@@ -175,10 +206,10 @@ impl Printer<'_, '_> {
         });
     }
 
-    /// The indices of `point`.
-    fn indices(&mut self, indices: &[ValueId], extents: &[Extent]) {
+    /// The indices of a point.
+    fn indices(&mut self, point: &str, indices: &[ValueId], extents: &[Extent]) {
         let [index] = indices else {
-            self.line("u64 rest = point;");
+            self.line(&format!("u64 rest = {point};"));
             for (k, (&index, &extent)) in indices.iter().zip(extents).enumerate().rev() {
                 let (name, length) = (self.context.name(index), self.extent(extent));
                 if k == 0 {
@@ -191,7 +222,7 @@ impl Printer<'_, '_> {
             return;
         };
         let name = self.context.name(*index);
-        self.line(&format!("const usize {name} = point;"));
+        self.line(&format!("const usize {name} = {point};"));
     }
 
     /// The number of an extent.
@@ -270,7 +301,13 @@ impl Printer<'_, '_> {
             Storage::Memory => format!("ST({name}, {position}, {value});"),
             Storage::Array => format!("{name}[{position}] = {value};"),
         };
-        self.line(&line);
+        if !self.by_teams || self.shared.is_some() || self.storage(buffer) == Storage::Array {
+            return self.line(&line);
+        }
+        // The others may still read what was there, and read what is there from now on.
+        self.line("team_barrier(team);");
+        self.line(&format!("if (lane == 0) {line}"));
+        self.line("team_barrier(team);");
     }
 
     fn bind(&mut self, value: ValueId, text: &str) {
@@ -287,17 +324,32 @@ impl Printer<'_, '_> {
         let count = check.values();
         self.context.sites.push(Site { span, check });
         self.checks = true;
+        let bits: Vec<String> = values.iter().take(count).map(bits).collect();
+        if let Some(shared) = &mut self.shared {
+            let k = shared.number;
+            shared.told = Some(shared.told.unwrap_or(0).max(count));
+            return self.inside(&format!("if (!({condition}))"), |p| {
+                p.line(&format!("failed_{k} = item;"));
+                p.line(&format!("site_{k} = {number};"));
+                p.line(&format!("count_{k} = {count};"));
+                for (at, bits) in bits.iter().enumerate() {
+                    p.line(&format!("shown_{k}[{at}] = {bits};"));
+                }
+                p.line(&format!("goto done_{k};"));
+            });
+        }
         self.inside(&format!("if (!({condition}))"), |p| {
             if count > 0 {
-                let bits: Vec<String> = values.iter().map(bits).collect();
                 p.line(&format!(
                     "const u64 shown[{count}] = {{{}}};",
                     bits.join(", ")
                 ));
             }
             let shown = if count > 0 { "shown" } else { "0" };
+            // All threads of a team fail alike.
+            let one = if p.by_teams { "if (lane == 0) " } else { "" };
             p.line(&format!(
-                "panic_at(panic, launch, point, {number}, {count}, {shown});"
+                "{one}panic_at(panic, launch, point, {number}, {count}, {shown});"
             ));
             p.line("return;");
         });
@@ -415,7 +467,13 @@ impl Printer<'_, '_> {
                 let check = Check::Assert(message.clone(), types);
                 self.unless(&cond, stmt.span, check, &values);
             }
-            GpuOp::Own(Own::Part { extents, of, body }) => self.part(extents, *of, body),
+            GpuOp::Own(Own::Part {
+                extents,
+                of,
+                in_turns,
+                body,
+            }) => self.part(extents, *of, *in_turns, body),
+            GpuOp::Own(Own::Lanes(lanes)) => self.lanes(lanes),
             GpuOp::Copy(_) | GpuOp::Contract { .. } | GpuOp::Own(Own::Launch(_)) => {
                 unreachable!("it stands in no kernel")
             }
@@ -472,24 +530,114 @@ impl Printer<'_, '_> {
         });
     }
 
-    fn part(&mut self, extents: &[Extent], of: ValueId, body: &Block<Gpu>) {
-        let points = self.product(extents);
-        let part = self.value(of);
-        let parts = self.context.program.elem(of).extent();
-        let parts = self.extent(parts.expect("the number of a part is an index"));
+    fn part(&mut self, extents: &[Extent], of: ValueId, in_turns: bool, body: &Block<Gpu>) {
         self.inside("", |p| {
-            p.line(&format!("const u64 points_of_all = {points};"));
-            p.line(&format!(
-                "const u64 end = part_begins(points_of_all, {parts}, {part} + 1);"
-            ));
-            let head = format!(
-                "for (u64 point = part_begins(points_of_all, {parts}, {part}); point < end; point++)"
-            );
+            let head = match in_turns {
+                false => {
+                    let first = p.begins(extents, Some(of));
+                    format!("for (u64 point = {first}; point < end; point++)")
+                }
+                true => {
+                    let (part, parts) = (p.value(of), p.parts(of));
+                    p.begins(extents, None);
+                    format!("for (u64 point = {part}; point < end; point += {parts})")
+                }
+            };
             p.inside(&head, |p| {
-                p.indices(&body.params, extents);
+                p.indices("point", &body.params, extents);
                 p.stmts_within(extents, body);
             });
         });
+    }
+
+    /// How many parts there are.
+    fn parts(&mut self, of: ValueId) -> String {
+        let parts = self.context.program.elem(of).extent();
+        self.extent(parts.expect("the number of a part is an index"))
+    }
+
+    /// Where points begin, all of them or those of a part; their `end` is bound.
+    fn begins(&mut self, extents: &[Extent], of: Option<ValueId>) -> String {
+        let points = self.product(extents);
+        let Some(of) = of else {
+            self.line(&format!("const u64 end = {points};"));
+            return "0".to_owned();
+        };
+        let (part, parts) = (self.value(of), self.parts(of));
+        self.line(&format!("const u64 points_of_all = {points};"));
+        self.line(&format!(
+            "const u64 end = part_begins(points_of_all, {parts}, {part} + 1);"
+        ));
+        format!("part_begins(points_of_all, {parts}, {part})")
+    }
+
+    /// Iterations that a team shares, and what its threads have in the end. The first check that
+    /// fails is told: of the iterations that a thread runs, its first one.
+    fn lanes(&mut self, lanes: &Lanes) {
+        let number = self.loops;
+        self.loops += 1;
+        let stores = stores(&lanes.body);
+        if stores {
+            self.line("team_barrier(team);");
+        }
+        self.inside("", |p| {
+            for &(monoid, var) in &lanes.accs {
+                let (ty, name) = (p.context.scalar(var).name(), p.context.name(var));
+                let first = scalar::literal(identity(monoid, p.context.program.elem(var)));
+                p.line(&format!("const {ty} {name}_before = {name};"));
+                p.line(&format!("{name} = {first};"));
+            }
+            let first = p.begins(&lanes.extents, lanes.of);
+            let before = std::mem::take(&mut p.out);
+            p.shared = Some(Shared { number, told: None });
+            let first = match first.as_str() {
+                "0" => "lane".to_owned(),
+                first => format!("{first} + lane"),
+            };
+            let head = format!("for (u64 item = {first}; item < end; item += team)");
+            p.inside(&head, |p| {
+                p.indices("item", &lanes.body.params, &lanes.extents);
+                p.stmts_within(&lanes.extents, &lanes.body);
+            });
+            let told = p.shared.take().and_then(|shared| shared.told);
+            let each = std::mem::replace(&mut p.out, before);
+            if let Some(told) = told {
+                p.line(&format!("u64 failed_{number} = ~0ull, shown_{number}[{}];", told.max(1)));
+                p.line(&format!("u32 site_{number} = 0, count_{number} = 0;"));
+            }
+            p.out.push_str(&each);
+            if told.is_some() {
+                p.line(&format!("done_{number}:;"));
+                p.line(&format!(
+                    "const u64 least = team_combine(team, failed_{number}, scratch, [](u64 x, u64 y) {{ return y < x ? y : x; }});"
+                ));
+                p.inside("if (least != ~0ull)", |p| {
+                    p.line(&format!(
+                        "if (failed_{number} == least) panic_at(panic, launch, point, site_{number}, count_{number}, shown_{number});"
+                    ));
+                    p.line("return;");
+                });
+            }
+            for &(monoid, var) in &lanes.accs {
+                let (scalar, name) = (p.context.scalar(var), p.context.name(var));
+                let ty = scalar.name();
+                let of_two = scalar::combine(monoid, scalar, "x", "y");
+                let all = format!(
+                    "team_combine(team, {name}, scratch, []({ty} x, {ty} y) {{ return ({ty})({of_two}); }})"
+                );
+                p.line(&format!("const {ty} {name}_of_all = {all};"));
+                let combined = scalar::combine(
+                    monoid,
+                    scalar,
+                    &format!("{name}_before"),
+                    &format!("{name}_of_all"),
+                );
+                p.line(&format!("{name} = {combined};"));
+            }
+        });
+        if stores {
+            self.line("team_barrier(team);");
+        }
     }
 }
 
@@ -499,4 +647,13 @@ fn bits(value: &Operand) -> String {
         true => format!("(u64)to_bits({})", value.text),
         false => format!("(u64){}", value.text),
     }
+}
+
+/// Whether a block stores elements.
+fn stores(block: &Block<Gpu>) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.op {
+        GpuOp::Store { .. } => true,
+        GpuOp::Combine { indices, .. } => !indices.is_empty(),
+        op => op.blocks().into_iter().any(stores),
+    })
 }

@@ -194,6 +194,7 @@ impl Map {
             name: kernel.name.to_owned(),
             trial: false,
             block,
+            team: None,
             extents: kernel.extents.to_vec(),
             body: Box::new(Block {
                 params: [kernel.indices, &own].concat(),
@@ -203,6 +204,8 @@ impl Map {
         };
         if has_unknown {
             self.find_out(&unknown, &mut launch, span, out)?;
+        } else {
+            self.by_teams(&mut launch, span, out);
         }
         let launch = GpuOp::Own(Own::Launch(launch));
         out.push(Stmt::new(Vec::new(), launch, span));

@@ -6,7 +6,7 @@
 
 use super::host::{Captured, Kernel, captured};
 use super::{Map, Missing, Stmts, load, store};
-use crate::ir::stages::gpu::{GpuOp, Own};
+use crate::ir::stages::gpu::{GpuOp, Lanes, Own};
 use crate::ir::stages::imperative::{Acc, Fold, Par, identity};
 use crate::ir::stages::kernels::Kernels;
 use crate::ir::{Block, Elem, Extent, Lit, SpanId, Stmt, Type, ValueId};
@@ -57,6 +57,7 @@ impl Map {
         span: SpanId,
         out: &mut Stmts,
     ) -> Result<(), Missing> {
+        let shares_points = self.shares_points(&par);
         let Par {
             name,
             extents,
@@ -75,7 +76,7 @@ impl Map {
             .map(|acc| acc.target)
             .chain(folds.iter().flat_map(|fold| fold.targets.clone()))
             .collect();
-        let parts = self.parts(&extents, &targets, span, out);
+        let parts = self.parts(&extents, &targets, shares_points, span, out);
         let of_accs = accs.iter().map(|acc| {
             let elem = self.program.elem(acc.target);
             (acc.target, acc.private, identity(acc.monoid, elem))
@@ -123,16 +124,28 @@ impl Map {
                 vars.push((copied.copies, var, elem));
             }
             let body = thread.block(map, *body)?;
-            match extents.is_empty() {
-                true => out.extend(body.stmts),
-                false => {
-                    let op = GpuOp::Own(Own::Part {
+            let body = Box::new(body);
+            if extents.is_empty() {
+                out.extend(body.stmts);
+            } else {
+                let own = match shares_points {
+                    true => Own::Lanes(Lanes {
+                        extents,
+                        of: Some(part),
+                        accs: (accs.iter().zip(&vars))
+                            .map(|(acc, &(_, var, _))| (acc.monoid, var))
+                            .collect(),
+                        body,
+                    }),
+                    // What is folded is joined to what came before it.
+                    false => Own::Part {
                         extents,
                         of: part,
-                        body: Box::new(body),
-                    });
-                    out.push(Stmt::new(Vec::new(), op, span));
-                }
+                        in_turns: folds.is_empty(),
+                        body,
+                    },
+                };
+                out.push(Stmt::new(Vec::new(), GpuOp::Own(own), span));
             }
             for (copies, var, elem) in vars {
                 let value = map.bind(out, GpuOp::Get(var), elem, span);
@@ -158,6 +171,7 @@ impl Map {
         &mut self,
         extents: &[Extent],
         targets: &[ValueId],
+        shares_points: bool,
         span: SpanId,
         out: &mut Stmts,
     ) -> Extent {
@@ -179,7 +193,11 @@ impl Map {
             let fit = self.of_numbers(out, Prim::Div, [copied, elements], span);
             most = self.of_numbers(out, Prim::Min, [most, fit], span);
         }
-        let points = self.product(out, extents, span);
+        let mut points = self.product(out, extents, span);
+        if shares_points {
+            let least = self.number(out, self.sizes.part, span);
+            points = self.of_numbers(out, Prim::Div, [points, least], span);
+        }
         let parts = self.of_numbers(out, Prim::Min, [most, points], span);
         Extent::Value(self.of_numbers(out, Prim::Max, [parts, one], span))
     }

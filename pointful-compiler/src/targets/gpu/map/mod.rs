@@ -2,16 +2,18 @@
 //!
 //! # The idea
 //!
-//! A nest becomes a launch over the same extents: a thread a point. What its points combine is
-//! combined by parts, whose copies are merged by another launch ([`merge`]). Where points have
+//! A nest becomes a launch over the same extents: a thread a point, or a team of threads that share
+//! its loops ([`teams`]). What its points combine is combined by parts, whose copies are merged by
+//! another launch ([`merge`]). Where points have
 //! arrays whose lengths they compute, a trial comes first ([`trial`]). What stands on the host and touches elements becomes a launch of one thread, as the host has no elements: a loop if
 //! nothing in it is the host's, else one statement after the other. What a library multiplies on
 //! the host's processor is a nest here, too. All other operations of the host stay what they are.
 //!
 //! # Why it is sound
 //!
-//! The points of a nest may be run in any order. Parts are of neighbouring points in their order,
-//! and neighbours are joined first: nothing but associativity is assumed, and the number of parts
+//! The points of a nest may be run in any order. Where an operator of the author's joins, parts are
+//! of neighbouring points in their order, and neighbours are joined first: nothing but associativity
+//! is assumed. Monoids are commutative as well, so that other parts take turns. The number of parts
 //! is computed from sizes alone.
 //!
 //! # Before and after
@@ -19,18 +21,20 @@
 //! ```text
 //! par "sum" %1: I (add %2 = %0) {          %1 = … min …                       # how many parts
 //!   %3 = load x[%1]                        %2 = alloc f64[%1]
-//!   combine add %2[], %3                   launch "sum" block 256 %3: %1 {
-//! }                                          %4 = const 0.0f64
+//!   combine add %2[], %3                   %9 = … select …                    # threads of a team
+//! }                                        launch "sum" block 256 team %9 %3: %1 {
+//!                                            %4 = const 0.0f64
 //!                                            %5 = var %4
-//!                                      ▶     part %6: I of %3 { … combine add %5[], %7 }
+//!                                      ▶     lanes %6: I of %3 (add %5) { … combine add %5[], %7 }
 //!                                            %8 = get %5
 //!                                            store %2[%3], %8
 //!                                          }
-//!                                          launch "merge" block 32 %9: 1 { … }
+//!                                          launch "merge" block 256 team %10 %11: 1 { … }
 //! ```
 
 mod host;
 mod merge;
+mod teams;
 mod thread;
 mod trial;
 
@@ -51,6 +55,12 @@ pub struct Sizes {
     pub copied: u64,
     /// How many bytes an array of a thread's has at most that needs no memory made by the host.
     pub array: u64,
+    /// How many threads a team has that is a warp, and one that is a block,
+    pub teams: [u64; 2],
+    /// how few points are few for teams,
+    pub few: u64,
+    /// and how many points a part has at least that a team shares.
+    pub part: u64,
 }
 
 impl Sizes {
@@ -61,6 +71,9 @@ impl Sizes {
         parts: 3,
         copied: 12,
         array: 0,
+        teams: [2, 4],
+        few: 4,
+        part: 2,
     };
 }
 
@@ -70,6 +83,9 @@ impl Default for Sizes {
             parts: 1 << 14,
             copied: 1 << 24,
             array: 1024,
+            teams: [32, 256],
+            few: 1 << 11,
+            part: 256,
         }
     }
 }
@@ -178,6 +194,18 @@ impl Map {
         let alloc = GpuOp::Alloc { fill: None };
         out.push(Stmt::new(vec![buffer], alloc, span));
         buffer
+    }
+
+    /// Whether an array needs no memory that the host makes.
+    fn fits_thread(&self, array: ValueId) -> bool {
+        let Type { elem, dims } = self.program.ty(array);
+        let bytes = dims
+            .iter()
+            .try_fold(elem.repr().bytes(), |bytes, dim| match dim {
+                Extent::Const(number) => bytes.checked_mul(*number),
+                Extent::Size(_) | Extent::Value(_) => None,
+            });
+        bytes.is_some_and(|bytes| bytes <= self.sizes.array)
     }
 
     /// Loops over these extents, around what `body` writes for their indices.

@@ -8,7 +8,7 @@ use crate::ir::stages::gpu::{Gpu, GpuOp, Own};
 use crate::ir::stages::imperative::{Imperative, ImperativeOp};
 use crate::ir::stages::kernels::KernelOp;
 use crate::ir::stages::point::Point;
-use crate::ir::{Block, Operation, Program, Scalar, parse};
+use crate::ir::{Block, Monoid, Operation, Program, Scalar, Stmt, parse};
 use crate::testing::accumulations::random_accumulations;
 use crate::testing::entered::PIECES_OF;
 use crate::testing::lengths::random_lengths;
@@ -65,6 +65,25 @@ impl Met {
                 if !launch.own().is_empty() {
                     has.insert("own memory", ());
                 }
+                if launch.team.is_some() {
+                    has.insert("teams", ());
+                }
+            }
+            GpuOp::Own(Own::Lanes(lanes)) => {
+                let what = if lanes.of.is_some() {
+                    "shared parts"
+                } else {
+                    "shared loops"
+                };
+                has.insert(what, ());
+                if lanes.extents.len() > 1 {
+                    has.insert("shared nests", ());
+                }
+                has.extend(lanes.accs.iter().map(|(monoid, _)| (team_of(*monoid), ())));
+                let stores = |stmt: &Stmt<Gpu>| matches!(stmt.op, GpuOp::Store { .. });
+                if lanes.body.stmts.iter().any(stores) {
+                    has.insert("shared stores", ());
+                }
             }
             GpuOp::Load { .. } if !in_launch => {
                 has.insert("loads of the host", ());
@@ -81,6 +100,16 @@ impl Met {
             let times = self.0.get(what).copied().unwrap_or(0);
             assert!(times >= 5, "{what} in {times} programs: {:?}", self.0);
         }
+    }
+}
+
+/// What a team is called that combines so.
+fn team_of(monoid: Monoid) -> &'static str {
+    match monoid {
+        Monoid::Add => "sums of teams",
+        Monoid::Mul => "products of teams",
+        Monoid::Min | Monoid::Max => "extrema of teams",
+        Monoid::And | Monoid::Or => "truths of teams",
     }
 }
 
@@ -144,6 +173,15 @@ fn random_functions_are_the_same_on_devices() {
         "elements combined",
         "one thread",
         "loads of the host",
+        "teams",
+        "shared parts",
+        "shared loops",
+        "shared nests",
+        "shared stores",
+        "sums of teams",
+        "products of teams",
+        "extrema of teams",
+        "truths of teams",
     ]);
 }
 
@@ -261,37 +299,151 @@ fn f(x: i64[N], class: idx<K>[N], own t: i64[K]) -> (i64[K], i64) {
   return t, %36
 }";
 
-/// What a program gives for five numbers of two classes, by order of threads.
-fn given(text: &str) -> Vec<Result<Vec<Data>, EvalError>> {
+/// Rows of differences from their sums, by a team of four.
+const TEAM: &str = "
+fn f(x: i64[N, K]) -> (i64[N], i64[N, K]) {
+  %0 = alloc i64[N]
+  %1 = alloc i64[N, K]
+  %2 = const 4usize
+  launch \"rows\" block 256 team %2 %3: N own (%4: i64[K]) {
+    %5 = const 0i64
+    %6 = const 3i64
+    %7 = var %6
+    lanes %8: K (add %7) {
+      %9 = load x[%3, %8]
+      combine add %7[], %9
+      store %4[%8], %9
+    }
+    %10 = get %7
+    lanes %11: K {
+      %12 = load %4[%11]
+      %13 = sub %10, %12
+      store %1[%3, %11], %13
+    }
+    store %0[%3], %10
+  }
+  return %0, %1
+}";
+
+/// What a program gives by order of threads.
+fn given(text: &str, sizes: &[usize], params: &[Data]) -> Vec<Result<Vec<Data>, EvalError>> {
     let program = parse::<Gpu>(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
-    let of = |scalar, values: &[i128]| {
-        let value = |&value| ScalarValue::from_int(scalar, value);
-        let values: Vec<ScalarValue> = values.iter().map(value).collect();
-        Data::new(scalar, vec![values.len()], values)
-    };
     let inputs = Inputs {
-        sizes: vec![5, 2],
-        params: vec![
-            of(Scalar::I64, &[5, 0, 7, 0, 9]),
-            of(Scalar::Usize, &[0, 1, 0, 1, 1]),
-            of(Scalar::I64, &[100, 200]),
-        ],
+        sizes: sizes.to_vec(),
+        params: params.to_vec(),
     };
     let given = |order| run_in_order(&program, &inputs, 10_000, order).map(|(given, _)| given);
     (0..Gpu::ORDERS).map(given).collect()
 }
 
+fn data(scalar: Scalar, shape: &[usize], values: &[i128]) -> Data {
+    let value = |&value| ScalarValue::from_int(scalar, value);
+    Data::new(scalar, shape.to_vec(), values.iter().map(value).collect())
+}
+
+/// Five numbers of two classes.
+fn classes() -> [Data; 3] {
+    [
+        data(Scalar::I64, &[5], &[5, 0, 7, 0, 9]),
+        data(Scalar::Usize, &[5], &[0, 1, 0, 1, 1]),
+        data(Scalar::I64, &[2], &[100, 200]),
+    ]
+}
+
+/// That a mistake is found: by what is said, or by what is given.
+fn is_found(
+    what: &str,
+    found: &str,
+    wrong: &[Result<Vec<Data>, EvalError>],
+    right: &[Result<Vec<Data>, EvalError>],
+) {
+    let is_found = wrong.iter().zip(right).any(|(wrong, right)| match wrong {
+        Ok(_) if found.is_empty() => wrong != right,
+        Ok(_) => false,
+        Err(error) => !found.is_empty() && error.to_string().contains(found),
+    });
+    assert!(is_found, "{what}: {wrong:?}");
+}
+
+fn text_of(data: &[Data]) -> String {
+    data.iter()
+        .map(Data::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[test]
+fn mistakes_of_teams_are_found() {
+    let x = [data(Scalar::I64, &[2, 5], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10])];
+    let right = given(TEAM, &[2, 5], &x);
+    for given in &right {
+        let given = text_of(given.as_ref().expect("it runs"));
+        assert_eq!(
+            given,
+            "[18, 43]; [[17, 16, 15, 14, 13], [37, 36, 35, 34, 33]]"
+        );
+    }
+    let race = "a race";
+    let other = "%20 = const 0usize %21 = trust K %20";
+    for (what, before, after, found) in [
+        (
+            "all store one element",
+            "store %4[%8], %9",
+            &*format!("{other} store %4[%21], %9"),
+            race,
+        ),
+        (
+            "one reads what another stores",
+            "store %1[%3, %11], %13",
+            &format!("store %4[%11], %13 {other} %22 = load %4[%21]"),
+            race,
+        ),
+        (
+            "a neighbour's element is stored",
+            "store %1[%3, %11], %13",
+            &format!("store %1[%3, %11], %13 {other} store %1[%3, %21], %5"),
+            race,
+        ),
+        (
+            "nobody has stored",
+            "store %4[%8], %9",
+            "",
+            "memory is read before it is written",
+        ),
+        ("a loop in order", "lanes %11: K", "for %11: K", "same"),
+        (
+            "what was there is forgotten",
+            "%7 = var %6",
+            "%7 = var %5",
+            "",
+        ),
+        (
+            "it is no power of two",
+            "%2 = const 4usize",
+            "%2 = const 3usize",
+            "a team",
+        ),
+        (
+            "it is larger than a block",
+            "%2 = const 4usize",
+            "%2 = const 512usize",
+            "a team",
+        ),
+    ] {
+        assert!(TEAM.contains(before), "{what}");
+        let wrong = given(&TEAM.replace(before, after), &[2, 5], &x);
+        match found {
+            "same" => assert_eq!(wrong, right, "{what}"),
+            _ => is_found(what, found, &wrong, &right),
+        }
+    }
+}
+
 #[test]
 fn mistakes_are_found() {
-    let right = given(RIGHT);
-    let text = |data: &[Data]| {
-        data.iter()
-            .map(Data::to_string)
-            .collect::<Vec<_>>()
-            .join("; ")
-    };
+    let right = given(RIGHT, &[5, 2], &classes());
     for given in &right {
-        assert_eq!(text(given.as_ref().expect("it runs")), "[112, 209]; 9");
+        assert_eq!(text_of(given.as_ref().expect("it runs")), "[112, 209]; 9");
     }
     let unwritten = "memory is read before it is written";
     let race = "a race";
@@ -356,12 +508,7 @@ fn mistakes_are_found() {
         ),
     ] {
         assert!(RIGHT.contains(before), "{what}");
-        let wrong = given(&RIGHT.replace(before, after));
-        let is_found = wrong.iter().zip(&right).any(|(wrong, right)| match wrong {
-            Ok(_) if found.is_empty() => wrong != right,
-            Ok(_) => false,
-            Err(error) => !found.is_empty() && error.to_string().contains(found),
-        });
-        assert!(is_found, "{what}: {wrong:?}");
+        let wrong = given(&RIGHT.replace(before, after), &[5, 2], &classes());
+        is_found(what, found, &wrong, &right);
     }
 }

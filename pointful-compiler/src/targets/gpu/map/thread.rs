@@ -239,14 +239,8 @@ impl Thread {
     /// An array of the thread's.
     fn alloc(&mut self, map: &mut Map, array: ValueId, span: SpanId, out: &mut Stmts) {
         let Type { elem, dims } = map.program.ty(array).clone();
-        let bytes = dims
-            .iter()
-            .try_fold(elem.repr().bytes(), |bytes, dim| match dim {
-                Extent::Const(number) => bytes.checked_mul(*number),
-                Extent::Size(_) | Extent::Value(_) => None,
-            });
         let alloc = Stmt::new(vec![array], GpuOp::Alloc { fill: None }, span);
-        if bytes.is_some_and(|bytes| bytes <= map.sizes.array) {
+        if map.fits_thread(array) {
             return out.push(alloc);
         }
         let known: Vec<Extent> = dims.iter().map(|&dim| self.known(map, dim, span)).collect();

@@ -180,6 +180,7 @@ impl Map {
             name: "lengths".to_owned(),
             trial: true,
             block: if own.is_empty() { BLOCK } else { FEW },
+            team: None,
             extents: launch.extents.clone(),
             body: Box::new(body),
         };
