@@ -46,6 +46,7 @@ use crate::targets::cpu::pack_operands::PACK_OPERANDS;
 use crate::targets::cpu::parallelization::PARALLELIZATION;
 use crate::targets::cpu::privatize::PRIVATIZE;
 use crate::targets::cpu::rust::{self, EmitOptions};
+use crate::targets::cpu::serial_version::SERIAL_VERSION;
 use crate::targets::cpu::speculate::SPECULATE;
 use crate::targets::cpu::split::SPLIT;
 use crate::targets::cpu::tiling::TILING;
@@ -526,7 +527,7 @@ fn tidied(trace: &mut Trace, bulk: Program<Bulk>) -> Program<Bulk> {
 }
 
 /// What is done with kernels before they are outlined, in order.
-pub const OVER_KERNELS: [Pass<Kernels>; 13] = [
+pub const OVER_KERNELS: [Pass<Kernels>; 14] = [
     HORIZONTAL_FUSION,
     SERIALIZATION,
     PARALLELIZATION,
@@ -537,6 +538,7 @@ pub const OVER_KERNELS: [Pass<Kernels>; 13] = [
     PACK_OPERANDS,
     IN_PLACE,
     DISJOINT_UPDATES,
+    SERIAL_VERSION,
     ONLINE_SOFTMAX,
     LOOP_SKEWING,
     DISTRIBUTE,

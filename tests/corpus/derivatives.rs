@@ -352,3 +352,61 @@ fn ruled<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 {
     sum(for i in N { softplus(x[i] * a) + expensive(x[i], a) + stop_gradient(x[i]) * 0.0 })
 }
 pub fn ruled_grad<N: IndexSet>(x: &Table<N, f64>, a: f64) -> (f64, (Table<N, f64>, f64)) { value_and_grad!(ruled)(x, a) }
+
+// ---- Steps that add to places of a table ----
+
+fn pushed<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = x.clone();
+    for k in K { for n in N { y[at[n]] += 0.1 * w[n] * y[k]; } }
+    sum(y * y)
+}
+pub fn pushed_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pushed, wrt = (x, w))(x, w, at) }
+
+fn pulled<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = x.clone();
+    for k in K { y[k] = x[k] + 0.1 * sum(for n in N { w[n] * y[at[n]] }); }
+    sum(y * y)
+}
+pub fn pulled_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pulled, wrt = (x, w))(x, w, at) }
+
+fn pulled_if<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = x.clone();
+    for k in K.rev() { y[k] = x[k] + sum(for n in N { if at[n].ordinal() >= k.ordinal() { 0.1 * (w[n] * y[at[n]]).tanh() } else { 0.0 } }); }
+    sum(y * y)
+}
+pub fn pulled_if_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pulled_if, wrt = (x, w))(x, w, at) }
+
+fn pulled_twice<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = x.clone();
+    let mut z = 0.5 * x;
+    for k in K {
+        y[k] = x[k] + 0.1 * sum(for n in N { w[n] * z[at[n]] });
+        z[k] = 0.3 * y[k] - 0.1 * sum(for n in N { y[at[n]] * z[at[n]] });
+    }
+    sum(y * z)
+}
+pub fn pulled_twice_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pulled_twice, wrt = (x, w))(x, w, at) }
+
+fn pulled_rows<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = for k in K { for d in Fin::<3> { x[k] * (1.0 + d.ordinal() as f64) } };
+    for k in K {
+        let row = for d in Fin::<3> { 0.1 * sum(for n in N { w[n] * y[at[n]][d] }) };
+        for d in Fin::<3> { y[k][d] += row[d]; }
+    }
+    sum(for k in K { sum(for d in Fin::<3> { y[k][d] * y[k][d] }) })
+}
+pub fn pulled_rows_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pulled_rows, wrt = (x, w))(x, w, at) }
+
+fn pulled_in_pairs<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> f64 {
+    let mut y = x.clone();
+    for k in K { y[k] = x[k] + 0.1 * sum(for n in N { w[n] * y[at[n]] * y[at[(n + 1).wrap()]] }); }
+    sum(y * y)
+}
+pub fn pulled_in_pairs_grad<N: IndexSet, K: IndexSet>(x: &Table<K, f64>, w: &Table<N, f64>, at: &Table<N, K>) -> (f64, (Table<K, f64>, Table<N, f64>)) { value_and_grad!(pulled_in_pairs, wrt = (x, w))(x, w, at) }
+
+fn lagged<N: IndexSet>(x: &Table<N, f64>, a: f64) -> f64 {
+    let mut y = x.clone();
+    for t in N { y[t] = x[t] - 0.3 * a * sum(for q in 0..size(N).min(12) { y.get(t - 1 - q).unwrap_or(0.0) / (q + 1) as f64 }); }
+    sum(y * y)
+}
+pub fn lagged_grad<N: IndexSet>(x: &Table<N, f64>, a: f64) -> (f64, (Table<N, f64>, f64)) { value_and_grad!(lagged)(x, a) }

@@ -123,14 +123,14 @@ impl Look {
         self.used.extend(&block.results);
     }
 
-    /// The index of points that a value is, or is a fixed distance from.
+    /// The index of points that a value is, or is a fixed distance from, counted from either end.
     fn moved(&self, prim: Prim, args: &[ValueId]) -> Option<ValueId> {
         let is_fixed = |value: &ValueId| !self.bound.contains(value);
         match (prim, args) {
             (Prim::Trust(_) | Prim::Check(_) | Prim::Cast(Scalar::I64 | Scalar::Usize), [arg]) => {
                 self.points.get(arg).copied()
             }
-            (Prim::Add, [arg, by] | [by, arg]) | (Prim::Sub, [arg, by])
+            (Prim::Add | Prim::Sub, [arg, by] | [by, arg])
                 if is_fixed(by) && self.points.contains_key(arg) =>
             {
                 self.points.get(arg).copied()

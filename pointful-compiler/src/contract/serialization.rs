@@ -238,7 +238,7 @@ fn work(program: &Program<Kernels>, block: &Block<Kernels>) -> Option<u64> {
 }
 
 /// The points of a kernel, one after the other.
-fn in_order(par: &mut Par, span: SpanId) -> KernelOp {
+pub(crate) fn in_order(par: &mut Par, span: SpanId) -> KernelOp {
     let mut body = std::mem::take(&mut *par.body);
     let mut names = Renamed::default();
     for acc in &par.accs {

@@ -209,6 +209,7 @@ pub fn check_stages(program: Program<Point>, inputs: Inputs) -> Result<bool, Str
             let kernels = trial.stage("turned", kernels, targets::cpu::pack_operands)?;
             let kernels = trial.stage("in place", kernels, contract::in_place)?;
             let kernels = trial.stage("owned", kernels, contract::disjoint_updates)?;
+            let kernels = trial.stage("versions", kernels, targets::cpu::serial_version)?;
             let cpu = trial.stage("outlined", kernels, targets::cpu::outline)?;
             let limits = Limits {
                 short: 2,

@@ -212,6 +212,10 @@ std::thread_local! {
 }
 
 std::thread_local! {
+    /// A nest in a loop that adds to a table has a sequential version, for less work than this if it
+    /// is said.
+    pub(crate) static SERIAL_VERSION: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static LITTLE: Cell<Option<u32>> = const { Cell::new(None) };
     /// A table of what stands in front of a branch is added to in it, behind a guard.
     pub(crate) static FILLED_BEHIND: Cell<u32> = const { Cell::new(0) };
     /// Of a condition it is known in part where it says something.

@@ -25,6 +25,8 @@ mod ignored;
 #[cfg(test)]
 mod intervals;
 #[cfg(test)]
+mod lags;
+#[cfg(test)]
 pub(crate) mod lengths;
 #[cfg(test)]
 mod owners;

@@ -192,6 +192,7 @@ gradients! {
     triangles: triangle_grad;
     energies: energy_grad;
     gradients_of_tangents: along_grad;
+    lags: lagged_grad;
     gradients_in_loops: descended_grad;
     own_rules: ruled_grad;
 }
@@ -413,6 +414,31 @@ places! {
     largest_of_bins: largest_of_bins_grad;
     products_of_bins: products_of_bins_grad;
     writes_at_places: written_grad;
+    steps_that_push: pushed_grad;
+    steps_that_pull: pulled_grad;
+    steps_that_pull_where_a_condition_holds: pulled_if_grad;
+    steps_that_pull_twice: pulled_twice_grad;
+    steps_that_pull_rows: pulled_rows_grad;
+    steps_that_pull_in_pairs: pulled_in_pairs_grad;
+}
+
+/// The way back adds to a few places in each step: a copy of the table for each step would make it
+/// quadratic.
+#[test]
+fn steps_make_no_copies() {
+    let n = 3000;
+    let (x, w) = (numbers(1, n), numbers(2, 5));
+    let at = places(5, n);
+    let runs: [&dyn Fn() -> f64; 3] = [
+        &|| corpus::lagged_grad(&vector(&x), 0.7).0,
+        &|| corpus::pulled_grad(&vector(&x), &vector(&w), &at).0,
+        &|| corpus::pushed_grad(&vector(&x), &vector(&w), &at).0,
+    ];
+    for run in runs {
+        let (_, stats) = stats::measure(run);
+        let most = 64 * n as u64;
+        assert!(stats.accumulator_bytes <= most, "{stats:?}");
+    }
 }
 
 // ---- Factorizations ----

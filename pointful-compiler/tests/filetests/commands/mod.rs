@@ -46,6 +46,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("horizontal_fusion", schedule::horizontal_fusion),
     command("multiversioning", schedule::multiversioning),
     command("parallelization", schedule::parallelization),
+    command("serial_version", schedule::serial_version),
     command("serialization", schedule::serialization),
     command("lower", lower::run),
     command("map", devices::map),

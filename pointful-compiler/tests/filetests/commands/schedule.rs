@@ -38,6 +38,7 @@ passes! {
     cpu as online_softmax;
     cpu as pack_operands;
     cpu as parallelization;
+    cpu as serial_version;
     cpu as tiling;
 }
 
