@@ -79,7 +79,7 @@ fn the_largest_elements() {
         let x = noise(n, 0.3).map(|x| if x > 28.0 { f64::NAN } else { x });
         let turned: Vec<f64> = x.iter().map(|x| -x).collect();
         let expected = places(&turned);
-        for k in [0, 1, 3, n].into_iter().filter(|&k| k <= n) {
+        for k in [0, 1, 3, 64, 65, n].into_iter().filter(|&k| k <= n) {
             let (values, found) = top_k(&x, Extent::<Dyn>::new(k));
             assert_eq!(found.ordinals().as_ref(), &expected[..k]);
             for (value, &place) in values.iter().zip(&expected) {

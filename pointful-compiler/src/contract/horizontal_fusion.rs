@@ -26,7 +26,7 @@
 //! but for what both combine into, and only one of them can fail. What is combined is combined in
 //! another order, which for each of the two is that of its points still. A second table is done
 //! without if it begins with zeros, as the first does, and nobody looks at either before they are
-//! added everywhere.
+//! added everywhere, by points or by loops of theirs.
 //!
 //! What points add to elements of their own needs no copy as long as they do it once; it is left
 //! alone.
@@ -35,7 +35,7 @@ use super::disjoint_updates::own;
 use crate::analysis::accesses::changes;
 use crate::analysis::effects::is_pure;
 use crate::ir::stages::kernels::{Acc, KernelOp, Kernels, Par};
-use crate::ir::{Block, Monoid, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
+use crate::ir::{Block, Extent, Monoid, Operation, Program, Stmt, ValueId, ValueMap, ValueSet};
 use crate::ops::Prim;
 use crate::pass::Pass;
 
@@ -265,7 +265,77 @@ fn tables_of(program: &Program<Kernels>, block: &mut Block<Kernels>, uses: &Uses
     false
 }
 
-/// Where two loads and their sum stand in a kernel.
+/// Where a kernel adds two tables.
+struct Site {
+    /// In which loop of which loop of the kernel.
+    path: Vec<usize>,
+    /// The loads and their sum there.
+    stmts: [usize; 3],
+    /// The indices of the kernel and of these loops, and how many there are of each.
+    around: Vec<(ValueId, Extent)>,
+}
+
+impl Site {
+    fn of(par: &Par<Kernels>, tables: [ValueId; 2]) -> Option<Self> {
+        let around = par.body.params.iter().copied();
+        let around = around.zip(par.extents.iter().copied()).collect();
+        Self::within(&par.body, tables, around)
+    }
+
+    fn within(
+        block: &Block<Kernels>,
+        tables: [ValueId; 2],
+        around: Vec<(ValueId, Extent)>,
+    ) -> Option<Self> {
+        if let Some(stmts) = sum(block, tables) {
+            return Some(Self {
+                path: Vec::new(),
+                stmts,
+                around,
+            });
+        }
+        block.stmts.iter().enumerate().find_map(|(at, stmt)| {
+            let KernelOp::For { extent, body, .. } = &stmt.op else {
+                return None;
+            };
+            let mut inside = around.clone();
+            inside.push((body.params[0], *extent));
+            let mut site = Self::within(body, tables, inside)?;
+            site.path.insert(0, at);
+            Some(site)
+        })
+    }
+
+    fn block<'b>(&self, body: &'b Block<Kernels>) -> &'b Block<Kernels> {
+        self.path
+            .iter()
+            .fold(body, |block, &at| block.stmts[at].op.blocks()[0])
+    }
+
+    fn block_mut<'b>(&self, body: &'b mut Block<Kernels>) -> &'b mut Block<Kernels> {
+        self.path.iter().fold(body, |block, &at| {
+            let mut inner = block.stmts[at].op.blocks_mut();
+            inner.swap_remove(0)
+        })
+    }
+
+    /// Whether it is at each element of a table with these axes.
+    fn is_everywhere(&self, indices: &[ValueId], dims: &[Extent]) -> bool {
+        let extent = |index: &ValueId| {
+            let mut around = self.around.iter();
+            around.find_map(|&(own, extent)| (own == *index).then_some(extent))
+        };
+        let distinct: ValueSet = indices.iter().copied().collect();
+        indices.len() == self.around.len()
+            && distinct.iter().count() == indices.len()
+            && indices
+                .iter()
+                .map(extent)
+                .eq(dims.iter().copied().map(Some))
+    }
+}
+
+/// Where two loads and their sum stand in a block.
 fn sum(body: &Block<Kernels>, [kept, other]: [ValueId; 2]) -> Option<[usize; 3]> {
     let load = |table: ValueId| {
         let is = |stmt: &Stmt<Kernels>| matches!(stmt.op, KernelOp::Load { buffer, .. } if buffer == table);
@@ -308,30 +378,24 @@ fn added(
     if block.stmts[..first].iter().any(touched) {
         return None;
     }
-    let KernelOp::Own(Par {
-        extents,
-        accs,
-        folds,
-        body,
-        ..
-    }) = &block.stmts[second].op
-    else {
+    let KernelOp::Own(par) = &block.stmts[second].op else {
         return None;
     };
-    let stmts @ [load, load_other, _] = sum(body, targets)?;
+    let site = Site::of(par, targets)?;
+    let body = site.block(&par.body);
+    let [load, load_other, _] = site.stmts;
     let at = |at: usize| match &body.stmts[at].op {
         KernelOp::Load { indices, .. } => indices.as_slice(),
         _ => &[],
     };
-    let everywhere = body.params == at(load)
-        && body.params == at(load_other)
-        && *extents == program.ty(kept.target).dims
-        && accs.is_empty()
-        && folds.is_empty();
+    let everywhere = at(load) == at(load_other)
+        && site.is_everywhere(at(load), &program.ty(kept.target).dims)
+        && par.accs.is_empty()
+        && par.folds.is_empty();
     let once = [load, load_other].map(|at| uses.get(&body.stmts[at].results[0])) == [Some(&1); 2];
     // What the kernel stores in place of the table that is kept is what everyone sees afterwards.
-    let stores = |stmt: &Stmt<Kernels>| matches!(&stmt.op, KernelOp::Store { buffer, indices, .. } if *buffer == kept.target && *indices == body.params);
-    let last = stmts.into_iter().max()?;
+    let stores = |stmt: &Stmt<Kernels>| matches!(&stmt.op, KernelOp::Store { buffer, indices, .. } if *buffer == kept.target && indices == at(load));
+    let last = site.stmts.into_iter().max()?;
     let stored = body.stmts[last..]
         .iter()
         .filter(|stmt| stores(stmt))
@@ -355,14 +419,21 @@ fn done_without(block: &mut Block<Kernels>, [first, second]: [usize; 2], [kept, 
         .retain(|stmt| stmt.results[..] != [other.target]);
     let second = second - 1;
     let mut copied = None;
-    if let KernelOp::Own(Par { body, .. }) = &mut block.stmts[second].op
-        && let Some([load, load_other, sum]) = sum(body, [kept.target, other.target])
+    if let KernelOp::Own(par) = &mut block.stmts[second].op
+        && let Some(site) = Site::of(par, [kept.target, other.target])
     {
+        #[cfg(test)]
+        if !site.path.is_empty() {
+            crate::testing::entered::enter(&crate::testing::entered::ADDED_IN_LOOPS);
+        }
+        let [load, load_other, sum] = site.stmts;
+        let body = site.block_mut(&mut par.body);
         let [value, sum_of] = [load, sum].map(|at| body.stmts[at].results[0]);
         rename(body, &Names::from_iter([(sum_of, value)]));
         let mut at = 0..;
         body.stmts
             .retain(|_| at.next().is_some_and(|at| at != load_other && at != sum));
+        let body = &par.body;
         copied = match &body.stmts[..] {
             [load, store] => match &store.op {
                 KernelOp::Store {

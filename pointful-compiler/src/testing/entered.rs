@@ -212,6 +212,11 @@ std::thread_local! {
 }
 
 std::thread_local! {
+    /// A new table ends with the axis along which it is added to next to next; what is scanned of it
+    /// lies so, too; such tables are added in a loop of a kernel's.
+    pub(crate) static LIES_AS_ADDED: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static LIES_AS_SCANNED: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static ADDED_IN_LOOPS: Cell<u32> = const { Cell::new(0) };
     /// A nest in a loop that adds to a table has a sequential version, for less work than this if it
     /// is said.
     pub(crate) static SERIAL_VERSION: Cell<u32> = const { Cell::new(0) };

@@ -14,6 +14,8 @@ pub(crate) mod agreement;
 mod arms;
 mod check;
 mod compiled;
+#[cfg(test)]
+mod corners;
 mod derivative;
 #[cfg(test)]
 mod diagonals;

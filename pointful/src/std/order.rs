@@ -70,11 +70,41 @@ pub fn sort<N: IndexSet, T: Float>(x: &Table<N, T>) -> Table<N, T> {
     }
 }
 
+/// The members of the largest elements, in order: those of the first elements, sorted, into which the
+/// others are inserted.
+#[pointful]
+fn inserted<N: IndexSet, K: IndexSet, T: Float>(
+    x: &Table<N, T>,
+    mut best: Table<K, N>,
+) -> Table<K, N> {
+    for n in N {
+        let many = n.ordinal().min(size(K));
+        let mut k = many;
+        while k > 0 && comes_before(x[n], x[best[k - 1]]) {
+            if k < size(K) {
+                best[k] = best[k - 1];
+            }
+            k -= 1;
+        }
+        if k < size(K) {
+            best[k] = n;
+        }
+    }
+    best
+}
+
+/// Whether a number is larger than one in front of it, or that is none.
+#[pointful]
+fn comes_before<T: Float>(later: T, earlier: T) -> bool {
+    later > earlier || (earlier.is_nan() && !later.is_nan())
+}
+
 /// The largest elements, the largest first, and their members: `N` and the extent of `K` to `K`, and
 /// `K` of members of `N`. Of equal elements the first comes first; NaN comes last. The derivative goes
 /// back to where each element came from.
 ///
-/// All elements are sorted, so it takes as long as [`argsort`](fn@argsort) whatever the extent.
+/// For an extent of up to 64 elements are inserted into the largest so far, one after the other, most
+/// of which takes a comparison; for a longer one all are sorted, as [`argsort`](fn@argsort) does.
 ///
 /// # Panics
 /// If there are more members of `K` than of `N`.
@@ -98,9 +128,16 @@ pub fn top_k<N: IndexSet, K: IndexSet, T: Float>(
         size(N),
         size(k)
     );
-    let order = argsort(-x);
-    let places = for i in k {
-        order[i.ordinal()]
+    let places = if size(k) <= 64 {
+        let first = for i in k {
+            N::from_ordinal(i.ordinal())
+        };
+        inserted(x, first)
+    } else {
+        let order = argsort(-x);
+        for i in k {
+            order[i.ordinal()]
+        }
     };
     (
         for i in k {

@@ -491,12 +491,18 @@ impl<'p> Facts<'p> {
                     &mut order,
                 );
             }
-            BulkOp::Scatter { at, over, .. } => {
+            BulkOp::Scatter {
+                at, over, value, ..
+            } => {
                 // Axes of the base in front of the first scattered one were around the accumulator; the others are inside its loops.
                 let moved = |axis: &AxisId| at.iter().any(|(a, _)| a == axis);
                 let outer = result().iter().position(moved).unwrap_or(0);
                 push(&result()[..outer], &mut order);
-                push(over, &mut order);
+                // As what is added lies.
+                let lies = self.axes(*value);
+                push(&without(over, lies), &mut order);
+                let along = lies.iter().copied().filter(|axis| over.contains(axis));
+                push(&along.collect::<Vec<_>>(), &mut order);
                 let rest = result()[outer..].iter().copied();
                 let (short, long): (Vec<_>, Vec<_>) = rest
                     .filter(|a| !moved(a))

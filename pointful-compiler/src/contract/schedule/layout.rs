@@ -84,6 +84,14 @@ impl<'p> Orders<'p> {
                         self.end_with(result, last);
                     }
                 }
+            } else if let BulkOp::Scatter {
+                base, at, value, ..
+            } = &stmt.op
+                && self.dims(*base).is_empty()
+            {
+                self.lie_as_scattered(stmt.results[0], at, *value);
+            } else if let BulkOp::Scan { operands, .. } = &stmt.op {
+                self.lie_as_scanned(&stmt.results, operands);
             } else if on_demand(&stmt.op) {
                 self.follow(stmt);
             } else if self.facts.factors(stmt).is_some() {
@@ -106,6 +114,38 @@ impl<'p> Orders<'p> {
         if dims.len() > 1 {
             let axes = dims.iter().copied().collect();
             self.first.entry(axes).or_insert(dims);
+        }
+    }
+
+    /// Ends a new array with the axis along which it is added to next to next.
+    fn lie_as_scattered(&mut self, result: ValueId, at: &[(AxisId, ValueId)], value: ValueId) {
+        let Some(last) = self.last(value, &[]) else {
+            return;
+        };
+        let mut along = at.iter().filter(|&&(_, index)| self.dims(index) == [last]);
+        if let Some(&(axis, _)) = along.next() {
+            #[cfg(test)]
+            if self.dims(result).last() != Some(&axis) {
+                crate::testing::entered::enter(&crate::testing::entered::LIES_AS_ADDED);
+            }
+            self.end_with(result, axis);
+        }
+    }
+
+    /// Gives what is scanned the order of a table that lies otherwise than it was made.
+    fn lie_as_scanned(&mut self, results: &[ValueId], tables: &[ValueId]) {
+        let mut changed = tables.iter().filter_map(|table| self.changed.get(table));
+        let Some(order) = changed.next().cloned() else {
+            return;
+        };
+        let axes: BTreeSet<AxisId> = order.iter().copied().collect();
+        for &result in results {
+            let own: BTreeSet<AxisId> = self.dims(result).iter().copied().collect();
+            if own == axes {
+                #[cfg(test)]
+                crate::testing::entered::enter(&crate::testing::entered::LIES_AS_SCANNED);
+                self.changed.insert(result, order.clone());
+            }
         }
     }
 

@@ -104,19 +104,50 @@ impl Par<Cpu> {
     /// How many points advance together through loops that each of them alone would have to wait
     /// for.
     pub fn together(&self) -> Option<u64> {
-        fn of_block(block: &Block<Cpu>) -> Option<u64> {
-            let mut stmts = block.stmts.iter().rev();
-            stmts.find_map(|stmt| match &stmt.op {
-                CpuOp::Own(Own::Strips {
-                    chained: true,
-                    width,
-                    ..
-                }) => Some(*width),
-                op => op.blocks().into_iter().rev().find_map(of_block),
-            })
-        }
-        of_block(&self.body)
+        let mut chained = strips(&self.body)
+            .into_iter()
+            .filter(|strips| strips.chained);
+        chained.next().map(|strips| strips.width)
     }
+
+    /// How many points a piece of the work is a multiple of: those that advance together, or the last
+    /// strip's, where points that are left over go one by one.
+    pub fn multiple(&self) -> Option<u64> {
+        let last = || strips(&self.body).into_iter().next();
+        let whole = || last().filter(|last| !last.overlapping);
+        self.together().or_else(|| whole().map(|last| last.width))
+    }
+}
+
+/// What is run in strips.
+struct Strip {
+    width: u64,
+    chained: bool,
+    overlapping: bool,
+}
+
+/// The strips in a block, from the last to the first.
+fn strips(block: &Block<Cpu>) -> Vec<Strip> {
+    let mut all = Vec::new();
+    for stmt in block.stmts.iter().rev() {
+        match &stmt.op {
+            CpuOp::Own(Own::Strips {
+                width,
+                chained,
+                overlapping,
+                ..
+            }) => all.push(Strip {
+                width: *width,
+                chained: *chained,
+                overlapping: *overlapping,
+            }),
+            op => {
+                let inner = op.blocks().into_iter().rev();
+                all.extend(inner.flat_map(strips));
+            }
+        }
+    }
+    all
 }
 
 impl Tile {

@@ -75,7 +75,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
         false => Angles::Any,
     };
     let piece = piece(unit, captures, angles, par);
-    let together = par.together().map(|points| {
+    let together = par.multiple().map(|points| {
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
     });

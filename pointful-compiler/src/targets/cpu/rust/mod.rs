@@ -255,6 +255,31 @@ mod tests {
         }
     }
 
+    /// What is left over of a piece is run point by point, down a column each, unless the last strip
+    /// may overlap the one before.
+    #[test]
+    fn pieces_end_where_strips_do_that_may_not_overlap() {
+        let down = |result: &str| {
+            format!(
+                "fn f(own x: f64[R, C]) -> f64[R, C] {{
+                   %9 = alloc f64[R, C] %8 = const 0.0f64
+                   par %0: C {{
+                     %1 = var %8
+                     for %2: R {{
+                       %3 = load x[%2, %0] %4 = get %1 %5 = add %4, %3
+                       store {result}[%2, %0], %5 set %1, %5
+                     }}
+                   }}
+                   return {result}
+                 }}"
+            )
+        };
+        assert_parts(&down("x"), &["const TOGETHER : usize = 16usize ;"]);
+        let program = testing::parsed(&down("%9")).unwrap_or_else(|error| panic!("{error}"));
+        let text = text(&program);
+        assert!(!text.contains("TOGETHER"), "{text}");
+    }
+
     #[test]
     fn buffers_of_points_are_made_once_for_all_strips() {
         let program = |length: &str| {
