@@ -80,6 +80,10 @@ pub trait Kernel: Sync {
     /// multiples of it.
     const TOGETHER: usize = 1;
 
+    /// How many points a strip of the body has, of which those that are left over go one by one:
+    /// pieces of the work that are as long are multiples of it.
+    const STRIP: usize = 1;
+
     /// Identity accumulators for one piece.
     fn identity(&self) -> Self::Acc;
 

@@ -7,7 +7,7 @@ use crate::kernel::{Kernel, Work};
 /// What [`launch`](crate::kernel::launch) computes: the same pieces, one after the other, merged as
 /// the same tree.
 pub fn launch<K: Kernel>(points: usize, work: Work, kernel: &K) -> K::Acc {
-    let pieces = Pieces::of(points, work, K::TOGETHER);
+    let pieces = Pieces::of(points, work, K::TOGETHER).in_strips(K::STRIP);
     let mut row: Vec<K::Acc> = (0..pieces.count())
         .map(|piece| {
             let mut acc = kernel.identity();

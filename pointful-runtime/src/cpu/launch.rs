@@ -95,7 +95,7 @@ fn begin<K: Kernel>(
     };
     let pieces = match columns {
         Some(columns) => columns.pieces,
-        None => Pieces::of(points, work, K::TOGETHER),
+        None => Pieces::of(points, work, K::TOGETHER).in_strips(K::STRIP),
     };
     let count = pieces.count();
     let copies = columns.map_or(count as u64, |_| 1);

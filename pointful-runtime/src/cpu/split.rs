@@ -85,6 +85,15 @@ impl Pieces {
         }
     }
 
+    /// The same, of whole strips of so many points if they are as long: not more of them, and not
+    /// less than half as many.
+    pub(crate) fn in_strips(mut self, strip: usize) -> Pieces {
+        if self.count() > 1 && self.length >= strip {
+            self.length = self.length.next_multiple_of(strip.max(1));
+        }
+        self
+    }
+
     /// About how many scalar operations all of them are.
     pub(crate) fn operations(self) -> u64 {
         self.operations
@@ -207,6 +216,22 @@ mod tests {
         assert_eq!(pieces(7).count(), 1);
         assert_eq!(pieces(20_000).range(1), 32..64);
         assert_eq!(pieces(1000).range(62), 992..1000);
+    }
+
+    #[test]
+    fn pieces_that_are_long_enough_are_whole_strips() {
+        let of = |per_point, strip| {
+            let work = Work {
+                per_point,
+                acc_bytes: 0,
+            };
+            Pieces::of(700, work, 1).in_strips(strip)
+        };
+        assert_eq!((of(2400, 1).range(0), of(2400, 1).count()), (0..28, 25));
+        assert_eq!((of(2400, 16).range(0), of(2400, 16).count()), (0..32, 22));
+        // Shorter ones stay as many as they are.
+        assert_eq!(of(1 << 20, 16).count(), 700);
+        assert_eq!(of(1, 16).range(0), 0..700);
     }
 
     #[test]

@@ -110,12 +110,11 @@ impl Par<Cpu> {
         chained.next().map(|strips| strips.width)
     }
 
-    /// How many points a piece of the work is a multiple of: those that advance together, or the last
-    /// strip's, where points that are left over go one by one.
-    pub fn multiple(&self) -> Option<u64> {
-        let last = || strips(&self.body).into_iter().next();
-        let whole = || last().filter(|last| !last.overlapping);
-        self.together().or_else(|| whole().map(|last| last.width))
+    /// How many points the last strip has, where those that are left over go one by one.
+    pub fn strip(&self) -> Option<u64> {
+        let last = strips(&self.body).into_iter().next();
+        let last = last.filter(|last| !last.overlapping && !last.chained);
+        last.map(|last| last.width)
     }
 }
 

@@ -75,9 +75,13 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
         false => Angles::Any,
     };
     let piece = piece(unit, captures, angles, par);
-    let together = par.multiple().map(|points| {
+    let together = par.together().map(|points| {
         let points = usize_literal(points);
         tokens!(const TOGETHER: usize = #points;)
+    });
+    let strip = par.strip().map(|points| {
+        let points = usize_literal(points);
+        tokens!(const STRIP: usize = #points;)
     });
     let scattered = scatter::items(unit, copies, &unpack, || {
         self::identity(unit, copies, &tokens!(Scatter::noting), &tokens!(, most))
@@ -136,6 +140,7 @@ fn item(unit: &Unit<'_>, kernel: &Ident, captures: &Captures, par: &Par<Cpu>) ->
         impl Kernel for #kernel #elided {
             type Acc = #acc_type;
             #together
+            #strip
 
             fn identity(&self) -> Self::Acc {
                 #unpack_for_identity

@@ -274,10 +274,10 @@ mod tests {
                  }}"
             )
         };
-        assert_parts(&down("x"), &["const TOGETHER : usize = 16usize ;"]);
+        assert_parts(&down("x"), &["const STRIP : usize = 16usize ;"]);
         let program = testing::parsed(&down("%9")).unwrap_or_else(|error| panic!("{error}"));
         let text = text(&program);
-        assert!(!text.contains("TOGETHER"), "{text}");
+        assert!(!text.contains("STRIP"), "{text}");
     }
 
     #[test]
