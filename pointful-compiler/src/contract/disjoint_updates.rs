@@ -86,6 +86,9 @@ struct Look {
     /// Values that are as far apart as points are along an axis: its index, by that.
     points: BTreeMap<ValueId, ValueId>,
     bound: ValueSet,
+    /// Those of them that are counted from the other end.
+    #[cfg(test)]
+    turned: ValueSet,
     /// Where something is added, by what it is added to.
     added: BTreeMap<ValueId, Vec<Vec<ValueId>>>,
     /// What is used otherwise.
@@ -100,6 +103,8 @@ impl Look {
             match &stmt.op {
                 KernelOp::Prim(prim, args) => {
                     if let Some(point) = self.moved(*prim, args) {
+                        #[cfg(test)]
+                        self.note_turned(*prim, args, stmt.results[0]);
                         self.points.insert(stmt.results[0], point);
                     }
                 }
@@ -139,6 +144,14 @@ impl Look {
         }
     }
 
+    #[cfg(test)]
+    fn note_turned(&mut self, prim: Prim, args: &[ValueId], result: ValueId) {
+        let from_the_end = prim == Prim::Sub && self.points.contains_key(&args[1]);
+        if from_the_end || args.iter().any(|arg| self.turned.contains(arg)) {
+            self.turned.insert(result);
+        }
+    }
+
     /// Whether no two points add to the same element, and nobody else looks at the table.
     fn is_own(&self, program: &Program<Kernels>, acc: &Acc, many: &ValueSet) -> bool {
         let Acc {
@@ -154,14 +167,19 @@ impl Look {
             .iter()
             .filter_map(|index| self.points.get(index).copied())
             .collect();
-        *monoid == Monoid::Add
+        let is_own = *monoid == Monoid::Add
             && !indices.is_empty()
             && program.elem(*target).is_float()
             && many.iter().all(|point| along.contains(&point))
             && [private, target]
                 .iter()
                 .all(|place| !self.used.contains(place))
-            && !self.added.contains_key(target)
+            && !self.added.contains_key(target);
+        #[cfg(test)]
+        if is_own && indices.iter().any(|index| self.turned.contains(index)) {
+            crate::testing::entered::enter(&crate::testing::entered::FROM_THE_END);
+        }
+        is_own
     }
 }
 

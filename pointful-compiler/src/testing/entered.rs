@@ -217,6 +217,13 @@ std::thread_local! {
     pub(crate) static LIES_AS_ADDED: Cell<u32> = const { Cell::new(0) };
     pub(crate) static LIES_AS_SCANNED: Cell<u32> = const { Cell::new(0) };
     pub(crate) static ADDED_IN_LOOPS: Cell<u32> = const { Cell::new(0) };
+    /// What a point of a kernel adds to is counted from the other end.
+    pub(crate) static FROM_THE_END: Cell<u32> = const { Cell::new(0) };
+    /// A launch by teams runs with teams of one thread, of two, four, and of a warp.
+    pub(crate) static TEAMS_OF_ONE: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static TEAMS_OF_TWO: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static TEAMS_OF_FOUR: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static TEAMS_OF_A_WARP: Cell<u32> = const { Cell::new(0) };
     /// A nest in a loop that adds to a table has a sequential version, for less work than this if it
     /// is said.
     pub(crate) static SERIAL_VERSION: Cell<u32> = const { Cell::new(0) };

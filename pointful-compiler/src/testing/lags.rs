@@ -25,8 +25,10 @@ const FORMS: [[&str; 2]; 5] = [
 const OUTER: [&str; 4] = ["T", "T", "T.rev()", "T.skip(1)"];
 
 /// What a step does.
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 18] = [
     "y[t] = x[t] - 0.2 * sum(for q in Q { w[q] * y.get(t - 1 - q.ordinal()).unwrap_or(0.0) });",
+    "y[t] = 0.3 * y[t] + 0.2 * sum(for q in Q { y.get(t - 1 - q.ordinal()).unwrap_or(0.0) * w[q] });",
+    "z[t] = x[t] + 0.1 * sum(for q in Q { (w[q] * z.get(t - q.ordinal() - 2).unwrap_or(u)).tanh() });",
     "y[t] = x[t] + 0.1 * sum(for q in Q { w[q] * y.get(t - n[q]).unwrap_or(u) });",
     "y[t] = x[t] + 0.1 * sum(for q in Q { w[q] * y[m[t][q]] });",
     "y[t] = x[t] + 0.1 * sum(for q in Q { (w[q] * y[m[t][q]]).tanh() }) * z[t];",
@@ -71,7 +73,7 @@ fn random_lags(rng: &mut Rng) -> String {
 mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
-    use crate::testing::entered::{LITTLE, SERIAL_VERSION};
+    use crate::testing::entered::{FROM_THE_END, LITTLE, SERIAL_VERSION};
 
     /// Members of `T` and of `Q`.
     const SIZES: [[usize; 2]; 6] = [[0, 3], [1, 0], [2, 1], [3, 4], [9, 3], [6, 9]];
@@ -87,10 +89,16 @@ mod tests {
             LITTLE.set(None);
             checked
         };
-        let counters = [(
-            "a nest that adds to a table has a sequential version",
-            &SERIAL_VERSION,
-        )];
+        let counters = [
+            (
+                "a nest that adds to a table has a sequential version",
+                &SERIAL_VERSION,
+            ),
+            (
+                "places that are counted from the other end are a point's own",
+                &FROM_THE_END,
+            ),
+        ];
         entered_by(0..120, check, &counters);
     }
 }

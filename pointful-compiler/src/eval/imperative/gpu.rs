@@ -67,6 +67,18 @@ impl Run<'_, Gpu> {
         if !self.team.is_power_of_two() || self.team > launch.block as usize {
             return Err(EvalError::bug("a team of as many threads"));
         }
+        #[cfg(test)]
+        if launch.team.is_some() {
+            use crate::testing::entered::{
+                TEAMS_OF_A_WARP, TEAMS_OF_FOUR, TEAMS_OF_ONE, TEAMS_OF_TWO, enter,
+            };
+            match self.team {
+                1 => enter(&TEAMS_OF_ONE),
+                2 => enter(&TEAMS_OF_TWO),
+                4 => enter(&TEAMS_OF_FOUR),
+                _ => enter(&TEAMS_OF_A_WARP),
+            }
+        }
         self.meter.counts.kernels += 1;
         self.nests += 1;
         for point in self.meter.order.shuffled(points) {

@@ -10,7 +10,9 @@ use crate::ir::stages::kernels::KernelOp;
 use crate::ir::stages::point::Point;
 use crate::ir::{Block, Monoid, Operation, Program, Scalar, Stmt, parse};
 use crate::testing::accumulations::random_accumulations;
-use crate::testing::entered::PIECES_OF;
+use crate::testing::entered::{
+    PIECES_OF, TEAMS_OF_A_WARP, TEAMS_OF_FOUR, TEAMS_OF_ONE, TEAMS_OF_TWO,
+};
 use crate::testing::lengths::random_lengths;
 use crate::testing::products::random_products;
 use crate::testing::scans::random_scans;
@@ -154,11 +156,20 @@ fn random_programs_are_the_same_on_devices() {
 
 #[test]
 fn random_functions_are_the_same_on_devices() {
+    let teams = [
+        &TEAMS_OF_ONE,
+        &TEAMS_OF_TWO,
+        &TEAMS_OF_FOUR,
+        &TEAMS_OF_A_WARP,
+    ];
+    teams.into_iter().for_each(|times| times.set(0));
     let (met, compared) = checked(0..300, |seed| {
         let (_, program, inputs) = random_lowered(seed);
         (program, inputs)
     });
     assert!(compared > 300, "{compared}");
+    let run = teams.map(|times| times.get());
+    assert!(run.iter().all(|&times| times >= 5), "{run:?}");
     met.at_least_five(&[
         "points",
         "numbers",
