@@ -32,6 +32,12 @@ pub fn unknown_construct(span: Span, kind: &str) -> Diagnostic {
     )
 }
 
+/// `t[i, j]`
+pub fn comma_in_index(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "an index is one expression")
+        .help("of two axes it is written `t[(i, j)]` or `t[i][j]`")
+}
+
 /// `x ** n`, which would be `x * (*n)`.
 pub fn star_star(span: Span, exponent: &Expr) -> Diagnostic {
     Diagnostic::new(span, "there is no operator `**`").help(written_power(exponent))
@@ -45,10 +51,14 @@ pub fn method(span: Span, name: &str, params: &str) -> Diagnostic {
 }
 
 /// A generic whose bounds do not say what it stands for.
-pub fn unknown_generic(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("nothing says what `{name}` stands for")).help(format!(
-        "bound it: `{name}: IndexSet`, `{name}: Float` or `{name}: Fn(A) -> B`"
-    ))
+pub fn unknown_generic(span: Span, name: &str, is_axis: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("nothing says what `{name}` stands for"));
+    diagnostic.help(match is_axis {
+        true => format!("write `{name}: IndexSet`; of a length, `const {name}: usize`, the axis is `Fin<{name}>`"),
+        false => {
+            format!("bound it: `{name}: IndexSet`, `{name}: Float` or `{name}: Fn(A) -> B`")
+        }
+    })
 }
 
 /// A const generic that is no `usize`.
@@ -191,7 +201,7 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
         format!("the macro `{name}!` cannot be used in a `#[pointful]` function"),
     );
     match name {
-        "vec" => diagnostic.help("write `[a, b, c]`, `[x; n]` or `for i in N { … }`"),
+        "vec" => diagnostic.help(TABLE_MADE),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
             diagnostic.help("write `assert!(condition, \"message\")`")
         }
@@ -202,7 +212,7 @@ pub fn unknown_macro(span: Span, name: &str) -> Diagnostic {
         }
         "explain" | "try_call" => diagnostic.help("write it outside"),
         _ => diagnostic
-            .help("`assert!` and the transformations (`grad!`, `jvp!`, …) are the ones there are"),
+            .help("`assert!`, `println!` and its like, `dbg!` and the transformations (`grad!`, `jvp!`, …) are the ones there are"),
     }
 }
 
@@ -349,7 +359,8 @@ pub fn value_arguments(span: Span, name: &str) -> Diagnostic {
     )
     .help(match name {
         "size" => "write `size(N)`",
-        "Extent" => OWN_EXTENT,
+        "Extent" => "`Extent::<(Dyn, Dyn)>::new((n, m))` has some; a set that has a name is its own extent: write `Fin::<2>` or `N`",
+        "Table" | "Vec" => TABLE_MADE,
         _ => "leave them out: they are inferred, also from the type of a `let`",
     })
 }
@@ -386,6 +397,7 @@ pub fn literal_suffix(span: Span, suffix: &str) -> Diagnostic {
 /// A literal that is no number.
 pub fn unknown_literal(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a literal is a number, `true` or `false`")
+        .help("text stands only in `assert!` and `println!`")
 }
 
 /// An integer literal beyond every type.
@@ -424,6 +436,11 @@ pub fn closure_outside(span: Span, name: &str) -> Diagnostic {
     .help(format!(
         "write a `#[pointful]` function, and `{name}!` of its name"
     ))
+}
+
+/// `-> &Table<N, f64>`
+pub fn reference_result(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "a result is a value, not a reference").help("leave out the `&`")
 }
 
 /// An accumulator that is not lent.
@@ -493,11 +510,44 @@ pub fn unknown_item(span: Span, what: &str, name: &str, meant: Option<&str>) -> 
     let diagnostic = Diagnostic::new(span, format!("no {what} `{name}` here"));
     match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None if name == "Vec" => diagnostic.help(TABLE_MADE),
-        None => diagnostic.help(format!(
-            "`use` it if it stands in another module; a {what} of your own is marked `#[pointful]`"
-        )),
+        None => diagnostic.help(match of_others(name) {
+            Some(instead) => instead.to_owned(),
+            None => format!(
+                "`use` it if it stands in another module; a {what} of your own is marked `#[pointful]`"
+            ),
+        }),
     }
+}
+
+/// What to write for a function or type that other libraries have.
+fn of_others(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "swap" => "two variables change places by `(a, b) = (b, a)`",
+        "replace" | "take" => {
+            "what a variable held is kept by `let old = a;` before it is assigned to"
+        }
+        "max" => "the max of two values is the method `a.max(b)`",
+        "min" => "the min of two values is the method `a.min(b)`",
+        "Vec" | "zeros" | "ones" | "full" | "arange" | "from_fn" => TABLE_MADE,
+        "Array1" | "Array2" | "Array3" | "ArrayD" | "ArrayView1" | "ArrayView2" | "DVector"
+        | "DMatrix" | "Tensor" => {
+            "an array is a `Table<I, f64>`, of two axes a `Table<(I, J), f64>`"
+        }
+        "Axis" => "a sum along one axis is `for j in _ { sum(for i in _ { t[(i, j)] }) }`",
+        "random" | "rng" | "thread_rng" => {
+            "random numbers are functions of a key: `uniform(key)` and `normal(key)` of `pointful::lib`"
+        }
+        _ => return None,
+    })
+}
+
+/// Something of a library that has no companions.
+pub fn plain_rust(span: Span, path: &str) -> Diagnostic {
+    let message = format!("`{path}` is plain Rust, which a `#[pointful]` function cannot use");
+    let last = path.rsplit("::").next().unwrap_or(path);
+    Diagnostic::new(span, message).help(of_others(last).unwrap_or(
+        "it uses numbers, tables, their methods, and what is marked `#[pointful]`; a function of numbers marked `#[pointful(extern)]` is plain Rust itself",
+    ))
 }
 
 /// `sqrt(x)`

@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::Instant;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
@@ -83,10 +83,52 @@ pub fn attribute(
         }
         // A method without a body, or what is no Rust: an impl's `fn f(&self);` comes here too.
         Err(error) => {
-            let error = Diagnostic::from(error).to_tokens();
-            quote!(#error #item)
+            let error = match is_comma_in_index(item.clone(), error.span()) {
+                true => diag::comma_in_index(error.span()),
+                false => error.into(),
+            };
+            let Some(signature) = stub::without_body(item.clone()) else {
+                let error = error.to_tokens();
+                return quote!(#error #item);
+            };
+            let item = signature.into_token_stream();
+            let request = Request {
+                item,
+                ..request(RequestKind::Function)
+            };
+            fail(&request, &[error])
         }
     }
+}
+
+/// Whether the token at a place is the comma of `t[i, j]`.
+fn is_comma_in_index(tokens: TokenStream, at: Span) -> bool {
+    let mut is_indexed = false;
+    for token in tokens {
+        let may_be_table = match &token {
+            TokenTree::Ident(name) => !["in", "return", "if", "match"]
+                .iter()
+                .any(|word| name == word),
+            TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        };
+        let indexed = std::mem::replace(&mut is_indexed, may_be_table);
+        let TokenTree::Group(group) = token else {
+            continue;
+        };
+        let is_it = |token: TokenTree| {
+            let is_comma = matches!(&token, TokenTree::Punct(comma) if comma.as_char() == ',');
+            is_comma && token.span().start() == at.start()
+        };
+        let is_index = indexed && group.delimiter() == Delimiter::Bracket;
+        if is_index && group.stream().into_iter().any(is_it) {
+            return true;
+        }
+        if is_comma_in_index(group.stream(), at) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Another `#[pointful]` of an item.

@@ -105,6 +105,7 @@ impl Root {
             let (span, name) = (path.span(), path_key(path));
             Some(match beside::missing(path, &sources)? {
                 Missing::Unmarked(unmarked) => diag::unmarked(span, &name, &unmarked),
+                Missing::Plain => diag::plain_rust(path.segments.last()?.span(), &name),
                 Missing::Absent(known) => {
                     let is_type = types.contains(path);
                     let (what, words) = match is_type {

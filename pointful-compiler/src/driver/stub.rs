@@ -8,14 +8,31 @@ use syn::visit_mut::{VisitMut, visit_path_mut};
 use super::function::with_body;
 use crate::ir::Scalar;
 use crate::syntax::depth::check_tokens;
+use crate::syntax::names::is_reserved_type;
+use crate::syntax::parse::axes;
 
 /// The user's signature with a body that is never run.
 pub(super) fn stub(item: &syn::ItemFn) -> TokenStream {
     let mut item = item.clone();
-    let mut tables = Tables::default();
+    let axes = axes(&item.sig);
+    let params = item.sig.inputs.iter().filter_map(parameter_name);
+    let mut tables = Tables(params.collect());
     tables.visit_signature_mut(&mut item.sig);
     for param in item.sig.generics.type_params_mut() {
-        if param.bounds.is_empty() && tables.sets.contains(&param.ident) {
+        // A type, as in `N: Dyn`, is no bound.
+        let is_type = |bound: &syn::TypeParamBound| match bound {
+            syn::TypeParamBound::Trait(bound) => {
+                let name = bound.path.get_ident().map(Ident::to_string);
+                name.is_some_and(|name| {
+                    is_reserved_type(&name) && !matches!(name.as_str(), "IndexSet" | "Float")
+                })
+            }
+            _ => false,
+        };
+        if param.bounds.iter().any(is_type) {
+            param.bounds.clear();
+        }
+        if param.bounds.is_empty() && axes.contains(&param.ident) {
             param.bounds.push(syn::parse_quote!(::pointful::IndexSet));
         }
     }
@@ -28,6 +45,11 @@ pub(super) fn stub(item: &syn::ItemFn) -> TokenStream {
     {
         let params = (0..params).map(|_| quote!(_));
         body = quote!(move |#(#params),*| #body);
+    } else if let syn::ReturnType::Type(_, ty) = &mut item.sig.output
+        && let syn::Type::ImplTrait(_) | syn::Type::Slice(_) = &**ty
+    {
+        // What is never given has not every trait, and no slice is given.
+        **ty = syn::parse_quote!(());
     }
     with_body(&item, &body, &[])
 }
@@ -45,55 +67,88 @@ fn function_params(bound: &syn::TypeParamBound) -> Option<usize> {
 
 /// A [`stub`] for an item whose body must not be parsed; of what is no function nothing.
 pub(super) fn stub_of_tokens(item: TokenStream) -> TokenStream {
+    without_body(item).map_or_else(TokenStream::new, |item| stub(&item))
+}
+
+/// A function with an empty body in place of one that cannot be read.
+pub(super) fn without_body(item: TokenStream) -> Option<syn::ItemFn> {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    tokens.pop();
+    let body = tokens.pop()?;
+    let has_braces =
+        matches!(&body, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
     tokens.push(TokenTree::Group(Group::new(
         Delimiter::Brace,
         TokenStream::new(),
     )));
     let signature: TokenStream = tokens.into_iter().collect();
-    match check_tokens(&signature).map(|()| syn::parse2(signature)) {
-        Ok(Ok(item)) => stub(&item),
-        Ok(Err(_)) | Err(_) => TokenStream::new(),
-    }
+    check_tokens(&signature).ok().filter(|()| has_braces)?;
+    syn::parse2(signature).ok()
 }
 
 /// Makes tables of what no table holds tables of numbers.
-#[derive(Default)]
-struct Tables {
-    /// The names that stand for the index sets of tables.
-    sets: Vec<Ident>,
-}
+struct Tables(
+    /// The names of parameters.
+    Vec<Ident>,
+);
 
 impl VisitMut for Tables {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
         visit_path_mut(self, path);
-        if let Some(last) = path.segments.last_mut()
-            && last.ident == "Table"
-            && let syn::PathArguments::AngleBracketed(arguments) = &mut last.arguments
+        let Some(last) = path.segments.last_mut() else {
+            return;
+        };
+        // No parameter is a length.
+        if last.ident == "Fin" && self.0.iter().any(|param| is_length(&last.arguments, param)) {
+            last.arguments = syn::PathArguments::AngleBracketed(syn::parse_quote!(<0>));
+        }
+        if last.ident != "Table" {
+            return;
+        }
+        let mut given: Vec<_> = match &mut last.arguments {
+            syn::PathArguments::AngleBracketed(given) => given.args.iter_mut().collect(),
+            _ => Vec::new(),
+        };
+        if let [
+            syn::GenericArgument::Type(set),
+            syn::GenericArgument::Type(element),
+        ] = &mut given[..]
         {
-            let mut types = arguments
-                .args
-                .iter_mut()
-                .filter_map(|argument| match argument {
-                    syn::GenericArgument::Type(ty) => Some(ty),
-                    _ => None,
-                });
-            if let Some(set) = types.next() {
-                names(set, &mut self.sets);
-            }
-            if let Some(element) = types.next().filter(|element| is_none(element)) {
+            set_of_axes(set);
+            if is_none(element) {
                 *element = syn::parse_quote!(::core::primitive::f64);
             }
+        } else {
+            last.arguments = syn::PathArguments::AngleBracketed(
+                syn::parse_quote!(<::pointful::Dyn, ::core::primitive::f64>),
+            );
         }
     }
 }
 
-/// Adds the names that a set, or each part of a product, is.
-fn names(set: &syn::Type, found: &mut Vec<Ident>) {
+/// Whether an argument is this name.
+fn is_length(arguments: &syn::PathArguments, name: &Ident) -> bool {
+    let syn::PathArguments::AngleBracketed(given) = arguments else {
+        return false;
+    };
+    let given = given.args.first();
+    matches!(given, Some(syn::GenericArgument::Type(syn::Type::Path(path))) if path.path.is_ident(name))
+}
+
+fn parameter_name(param: &syn::FnArg) -> Option<Ident> {
+    match param {
+        syn::FnArg::Typed(typed) => match &*typed.pat {
+            syn::Pat::Ident(name) => Some(name.ident.clone()),
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    }
+}
+
+/// Makes sets of any length of what is seen to be no index set.
+fn set_of_axes(set: &mut syn::Type) {
     match set {
-        syn::Type::Tuple(product) => product.elems.iter().for_each(|part| names(part, found)),
-        syn::Type::Path(path) => found.extend(path.path.get_ident().cloned()),
+        syn::Type::Tuple(product) => product.elems.iter_mut().for_each(set_of_axes),
+        _ if is_none(set) || is_number(set) => *set = syn::parse_quote!(::pointful::Dyn),
         _ => {}
     }
 }

@@ -144,12 +144,12 @@ pub struct Uses {
 /// What a function names.
 pub fn function_uses(function: &Function) -> Uses {
     let mut names = Names::default();
-    names.signature(function);
     for param in &function.params {
         // An extent is read by its being there: it says how large its set is.
         let is_extent = matches!(param.ty.kind, TypeKind::Extent(_));
         names.locals.push((param.name.clone(), is_extent));
     }
+    names.signature(function);
     names.block(&function.body);
     names.leave(0);
     for (_, path) in &function.options {

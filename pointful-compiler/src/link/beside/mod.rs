@@ -37,6 +37,8 @@ pub(crate) struct Unmarked {
 pub(crate) enum Missing {
     /// An item of the same crate that nobody has marked.
     Unmarked(Unmarked),
+    /// Something of a library that has none.
+    Plain,
     /// Nothing: the names of what is there, with their keywords.
     Absent(Vec<(&'static str, String)>),
 }
@@ -94,6 +96,7 @@ fn missing_at(path: &[String], file: &Path, at: usize, sources: &Sources<'_>) ->
         names::Meaning::Nothing if sources.is_module(&place) => {
             Some(Missing::Absent(sources.known(&place, path)))
         }
+        names::Meaning::Plain => Some(Missing::Plain),
         names::Meaning::Nothing | names::Meaning::Module(_) | names::Meaning::Unclear => None,
     }
 }

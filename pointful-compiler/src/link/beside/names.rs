@@ -12,6 +12,8 @@ pub(super) enum Meaning {
     Module(Place),
     /// Nothing: no text has it.
     Nothing,
+    /// Something of a library that has no companions, or it itself.
+    Plain,
     /// It may be anything.
     Unclear,
 }
@@ -38,6 +40,7 @@ impl Sources<'_> {
             let module = match &found {
                 None => None,
                 Some(Meaning::Module(module)) => Some(module.clone()),
+                Some(Meaning::Plain) => return Meaning::Plain,
                 // A name of a type, or of what another one brings.
                 Some(Meaning::Item(..) | Meaning::Nothing | Meaning::Unclear) => {
                     return Meaning::Unclear;
@@ -58,7 +61,10 @@ impl Sources<'_> {
                 (_, Some(module)) => self.member(&module, name, kind, asked),
                 (_, None) => match self.in_scope(place, name, kind, asked) {
                     // Another crate.
-                    Meaning::Nothing if k + 1 < path.len() => Meaning::Unclear,
+                    Meaning::Nothing if k + 1 < path.len() => match is_plain(name) {
+                        true => Meaning::Plain,
+                        false => Meaning::Unclear,
+                    },
                     found => found,
                 },
             });
@@ -167,7 +173,9 @@ impl Sources<'_> {
             Meaning::Item(..) if name.starts_with(|first: char| first.is_lowercase()) => {
                 Meaning::Nothing
             }
-            Meaning::Item(..) | Meaning::Nothing | Meaning::Unclear => Meaning::Unclear,
+            Meaning::Item(..) | Meaning::Nothing | Meaning::Plain | Meaning::Unclear => {
+                Meaning::Unclear
+            }
         }
     }
 
@@ -239,8 +247,17 @@ impl Sources<'_> {
 fn has_no_companions(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let path = path.strip_prefix(&[""]).unwrap_or(&path);
+    match path {
+        ["pointful", "prelude"] => true,
+        [first, ..] => is_plain(first),
+        [] => false,
+    }
+}
+
+/// Whether a crate is one of those that bodies in Rust often use and that nobody has annotated.
+fn is_plain(name: &str) -> bool {
     matches!(
-        path,
-        ["pointful", "prelude"] | ["std" | "core" | "alloc", ..]
+        name,
+        "std" | "core" | "alloc" | "ndarray" | "nalgebra" | "num" | "num_traits" | "rand" | "libm"
     )
 }

@@ -17,6 +17,7 @@ fn meaning_in(files: &[(&str, &str)]) -> String {
             let place = file.unwrap_or_default();
             format!("{} {} {}{place}", found.keyword, found.name, found.line)
         }
+        Some(Missing::Plain) => "plain".to_owned(),
         Some(Missing::Absent(_)) | None => String::new(),
     }
 }
@@ -389,11 +390,32 @@ fn instead(text: &str) -> Option<String> {
 
 fn instead_in(files: &[(&str, &str)]) -> Option<String> {
     match missing(files)? {
-        Missing::Unmarked(_) => None,
+        Missing::Unmarked(_) | Missing::Plain => None,
         Missing::Absent(known) => {
             let names = known.into_iter().map(|(_, name)| name);
             Some(names.collect::<Vec<_>>().join(" "))
         }
+    }
+}
+
+/// What is of the libraries that nobody has annotated.
+#[test]
+fn names_of_plain_rust() {
+    for text in [
+        "#[pointful] fn f() { ‹std::mem::swap›() }",
+        "use std::mem; #[pointful] fn f() { ‹mem::swap›() }",
+        "use std::mem::swap; #[pointful] fn f() { ‹swap›() }",
+        "use core::{cmp::{self, max as larger}}; #[pointful] fn f() { ‹larger›() }",
+        "use std::mem; mod m { use super::mem::swap; #[pointful] fn f() { ‹swap›() } }",
+    ] {
+        assert_eq!(meaning(text), "plain", "{text}");
+    }
+    for text in [
+        "mod std { pub mod mem; } #[pointful] fn f() { ‹std::mem::swap›() }",
+        "use std::mem; use m::*; #[pointful] fn f() { ‹other::swap›() }",
+        "use m::mem; #[pointful] fn f() { ‹mem::swap›() }",
+    ] {
+        assert_eq!(meaning(text), "", "{text}");
     }
 }
 

@@ -30,6 +30,12 @@ impl Parser {
                 ExprKind::Cast(inner, self.ty(&cast.ty))
             }
             syn::Expr::Call(call) => self.call(call),
+            // Its message is text, of which there is none.
+            syn::Expr::MethodCall(call) if call.method == "expect" => self.bad(
+                call.method.span(),
+                "`.expect(…)`",
+                "write `.unwrap()`, behind an `assert!` that has the message",
+            ),
             syn::Expr::MethodCall(call) => {
                 self.no_turbofish(call);
                 ExprKind::Method {
@@ -133,7 +139,7 @@ impl Parser {
             syn::Expr::Try(token) => self.bad(
                 token.question_token.span,
                 "`?`",
-                "there are no errors to pass on: `assert!` what must hold, or return a flag",
+                "there are no errors to pass on: `assert!` what must hold, or return a flag; an `Option` is taken apart by `match` or `.and_then(|x| …)`",
             ),
             syn::Expr::Async(token) => self.bad(token.async_token.span, "`async`", "leave it out"),
             syn::Expr::Await(token) => self.bad(token.await_token.span, "`await`", "leave it out"),

@@ -152,7 +152,7 @@ impl Parser {
                 self.error(diag::generic_default(span));
             }
         }
-        let generics = self.generics(generics);
+        let generics = self.generics(generics, &[]);
         for generic in &generics {
             if let GenericKind::Function(..) = generic.kind {
                 self.error(diag::generic_type(

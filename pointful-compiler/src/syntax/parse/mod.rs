@@ -28,7 +28,7 @@ pub use attributes::{
     CHECKPOINTS, EXTERN, FLAGS, FunctionOptions, LOOP_ATTRIBUTES, RULES, parse_options,
 };
 pub use iter::ADAPTORS;
-pub use signature::{CONSTANT, strip_parameter_attributes};
+pub use signature::{CONSTANT, axes, strip_parameter_attributes};
 pub use transform::{TRANSFORMS, parse_transform, transform_name};
 
 /// Parses a function. Its scope is empty: gathering fills it.

@@ -1,6 +1,7 @@
 //! Functions: generics, parameters, result.
 
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 
 use super::Parser;
 use crate::diag::syntax as diag;
@@ -26,7 +27,7 @@ impl Parser {
         let signature = &item.sig;
         self.in_function = true;
         self.qualifiers(signature);
-        let generics = self.generics(&signature.generics);
+        let generics = self.generics(&signature.generics, &axes(signature));
         let mut params = Vec::new();
         for input in &signature.inputs {
             match input {
@@ -43,6 +44,7 @@ impl Parser {
         };
         params.iter().for_each(|param: &Param| self.lent(&param.ty));
         self.no_accumulator(&result);
+        self.no_reference(&result);
         let body = self.block(&item.block);
         self.in_function = false;
         Function {
@@ -153,7 +155,24 @@ impl Parser {
         }
     }
 
-    pub(super) fn generics(&mut self, generics: &syn::Generics) -> Vec<Generic> {
+    /// An error at each reference in a result.
+    fn no_reference(&mut self, result: &Type) {
+        match &result.kind {
+            TypeKind::Ref { inner, .. } if matches!(inner.kind, TypeKind::Infer) => {}
+            TypeKind::Ref { .. } => self.error(diag::reference_result(result.span)),
+            TypeKind::Tuple(parts) | TypeKind::OneOf(parts) => {
+                parts.iter().for_each(|part| self.no_reference(part));
+            }
+            _ => {}
+        }
+    }
+
+    /// Generics; those of these names are the axes of tables.
+    pub(super) fn generics(
+        &mut self,
+        generics: &syn::Generics,
+        axes: &[syn::Ident],
+    ) -> Vec<Generic> {
         let mut found = Vec::new();
         for param in &generics.params {
             let attrs = match param {
@@ -191,6 +210,7 @@ impl Parser {
                             self.error(diag::unknown_generic(
                                 param.ident.span(),
                                 &param.ident.to_string(),
+                                axes.contains(&param.ident),
                             ));
                         }
                     }
@@ -226,6 +246,39 @@ impl Parser {
             }
         }
         None
+    }
+}
+
+/// The names in a signature that stand for the index sets of tables, or are parts of them.
+pub fn axes(signature: &syn::Signature) -> Vec<syn::Ident> {
+    let mut axes = Axes::default();
+    axes.visit_signature(signature);
+    axes.0
+}
+
+#[derive(Default)]
+struct Axes(Vec<syn::Ident>);
+
+impl Axes {
+    fn set(&mut self, set: &syn::Type) {
+        match set {
+            syn::Type::Tuple(product) => product.elems.iter().for_each(|part| self.set(part)),
+            syn::Type::Path(path) => self.0.extend(path.path.get_ident().cloned()),
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Axes {
+    fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
+        syn::visit::visit_path_segment(self, segment);
+        let has_axes = ["Table", "Tables", "Ragged", "Extent"];
+        if has_axes.iter().any(|name| segment.ident == name)
+            && let syn::PathArguments::AngleBracketed(given) = &segment.arguments
+            && let Some(syn::GenericArgument::Type(set)) = given.args.first()
+        {
+            self.set(set);
+        }
     }
 }
 

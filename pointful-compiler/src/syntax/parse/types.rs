@@ -246,7 +246,8 @@ impl Parser {
     }
 
     fn table_type(&mut self, segment: &syn::PathSegment, path: &syn::TypePath) -> TypeKind {
-        let Some(args) = self.type_args(segment, "Table<I, T>", 2) else {
+        let form = "Table<I, T>` or, of two axes, `Table<(I, J), T>";
+        let Some(args) = self.type_args(segment, form, 2) else {
             return TypeKind::Infer;
         };
         let set = self.set(args[0]);
