@@ -178,4 +178,11 @@ pub fn binned<D: IndexSet>(x: &Table<D, f64>, bins: usize) -> f64 {
     max(h.get())
 }
 
+#[pointful]
+pub fn over_two_numbers(x: f64, n: usize, m: usize) -> f64 {
+    let mut h = Accum::zeros((n, m));
+    h[(0, 0)] += x;
+    sum(h.get())
+}
+
 fn main() {}

@@ -42,4 +42,30 @@ fn halves<N: IndexSet>(x: &Table<N, f64>) -> f64 {
     sum(a) + sum(b)
 }
 
+#[pointful]
+pub fn mean_of_pairs<N: IndexSet>(x: &Table<N, f64>) -> f64 {
+    let t = for i in N { (x[i], 2.0 * x[i]) };
+    mean(t).0
+}
+
+#[pointful]
+pub fn largest_pair<N: IndexSet>(x: &Table<N, f64>) -> N {
+    argmax(for i in N { (x[i], 2.0 * x[i]) })
+}
+
+#[pointful]
+pub fn sum_of_truth<N: IndexSet>(x: &Table<N, bool>) -> usize {
+    sum(x)
+}
+
+#[pointful]
+pub fn any_number<N: IndexSet>(x: &Table<N, f64>) -> bool {
+    any(x)
+}
+
+#[pointful]
+pub fn mean_of_members<N: IndexSet>(x: &Table<N, N>) -> f64 {
+    mean(x)
+}
+
 fn main() {}

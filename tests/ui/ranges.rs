@@ -90,4 +90,26 @@ pub fn up_to_a_pair_of_numbers<N: IndexSet, M: IndexSet>(x: &Table<(N, M), f64>)
     sum(for r in ..(2, 3) { x[r] })
 }
 
+#[pointful]
+pub fn any_set(x: f64) -> f64 {
+    sum(for _i in Dyn { x })
+}
+
+#[pointful]
+pub fn the_size_of_any_set(x: f64) -> usize {
+    size(Dyn)
+}
+
+#[pointful]
+pub fn two_axes(n: usize, m: usize) -> f64 {
+    let e = Extent::<(Dyn, Dyn)>::new((n, m));
+    sum(sum(for (i, j) in e { 1.0 }))
+}
+
+#[pointful]
+pub fn an_extent_with_a_name(n: usize) -> f64 {
+    let e = Extent::<Fin<3>>::default();
+    sum(for i in e { 1.0 })
+}
+
 fn main() {}

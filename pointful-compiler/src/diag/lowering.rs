@@ -7,6 +7,7 @@ use proc_macro2::Span;
 
 use super::{Diagnostic, TABLE_MADE};
 use crate::ir::Scalar;
+use crate::syntax::names::WORDS;
 
 /// A table of what tables cannot hold, in a signature.
 pub fn table_elements(span: Span, found: &str, of_structs: bool) -> Diagnostic {
@@ -154,8 +155,12 @@ pub fn too_many_indices(span: Span, given: usize, axes: usize, base: &str) -> Di
 }
 
 /// Indexing of something that is no table.
-pub fn not_a_table(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("{found} cannot be indexed"))
+pub fn not_a_table(span: Span, found: &str, is_tuple: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("{found} cannot be indexed"));
+    match is_tuple {
+        true => diagnostic.help("the parts of a tuple are `t.0`, `t.1`, …"),
+        false => diagnostic,
+    }
 }
 
 /// A method that no receiver has, or not this one.
@@ -174,7 +179,16 @@ pub fn unknown_method(span: Span, name: &str, receiver: &str) -> Diagnostic {
              `(i + k).{name}()` with `i` of `for i in _`; of integers it is `k.rem_euclid(n)`"
         )),
         "pow" => diagnostic.help("floats have `powi` and `powf`"),
+        "mapv" | "map_inplace" | "mapv_inplace" => {
+            diagnostic.help("write `t.map(|x| …)`, or a loop: `for i in _ { … t[i] … }`")
+        }
         "fold" | "reduce" => diagnostic.help("a table is folded by `reduce(init, |a, b| …, t)`"),
+        _ if receiver.starts_with("`Option") => diagnostic.help(
+            "an `Option` has `unwrap`, `unwrap_or`, `unwrap_or_else`, `map`, `map_or`, `and_then`, `or`, `is_some` and `is_none`, and `match` takes it apart",
+        ),
+        "unwrap" | "expect" => {
+            diagnostic.help("this is a value, and no `Option`: leave it out")
+        }
         "push" | "append" | "extend" => {
             diagnostic.help("a table has all of its elements at once: `for i in _ { … }` makes it")
         }
@@ -199,6 +213,23 @@ fn elsewhere(diagnostic: Diagnostic, name: &str) -> Diagnostic {
         "reshape" | "flatten" | "ravel" | "squeeze" | "view" => {
             "a loop over the index set that the result is to have makes it: `for (i, j) in _ { … }`"
         }
+        "binary_search" | "binary_search_by" | "partition_point" | "searchsorted" => {
+            "the place among sorted numbers is `searchsorted(&t, x)` of `pointful::lib`"
+        }
+        "sort" | "sort_by" | "sort_unstable" | "sort_unstable_by" | "sorted" => {
+            "a sorted table is `sort(&t)` of `pointful::lib`, and the order `argsort(&t)`"
+        }
+        "argsort" | "interp" | "linspace" | "distance" | "normalize" => {
+            "it is a function of `pointful::lib`"
+        }
+        "row" | "column" | "col" | "rows" | "columns" | "outer_iter" | "axis_iter" => {
+            "a row is `t[i]`, a column `for i in _ { t[(i, j)] }`"
+        }
+        "fill" => "write `for i in _ { t[i] = x; }`",
+        "contains" => "write `any(for i in _ { t[i] == x })`",
+        "is_empty" => "write `.len() == 0`",
+        "into" | "try_into" => "numbers are converted with `as f64`",
+        "to_string" => "numbers are shown by `println!(\"{x}\")` and in the message of `assert!`",
         "clip" => "write `.clamp(lo, hi)`",
         "sqr" | "square" => "write `.powi(2)`",
         "split_at" | "chunks" | "windows" | "to_vec" | "first" | "last" => {
@@ -238,6 +269,12 @@ pub fn arity(span: Span, name: &str, want: usize, found: usize) -> Diagnostic {
     Diagnostic::new(span, format!("{name} takes {want} {number}, not {found}"))
 }
 
+/// `Accum::new`
+pub fn unknown_accumulator(span: Span, name: &str, known: &str) -> Diagnostic {
+    Diagnostic::new(span, format!("there is no accumulator `{name}`"))
+        .help(format!("there are {known}"))
+}
+
 /// `Accum::zero` with an extent.
 pub fn zero_of_extent(span: Span) -> Diagnostic {
     Diagnostic::new(span, "`Accum::zero` takes no arguments")
@@ -246,10 +283,13 @@ pub fn zero_of_extent(span: Span) -> Diagnostic {
 
 /// A field that is not there.
 pub fn unknown_field(span: Span, name: &str, owner: &str) -> Diagnostic {
-    elsewhere(
-        Diagnostic::new(span, format!("no field `{name}` in {owner}")),
-        name,
-    )
+    let diagnostic = Diagnostic::new(span, format!("no field `{name}` in {owner}"));
+    match name {
+        "sum" | "prod" | "min" | "max" | "mean" => {
+            diagnostic.help(format!("reductions are functions: `{name}(t)`"))
+        }
+        _ => elsewhere(diagnostic, name),
+    }
 }
 
 /// Fields left out of a struct literal.
@@ -286,8 +326,16 @@ pub fn variant_form(span: Span, form: &str) -> Diagnostic {
 
 /// A name that means nothing.
 pub fn unknown_name(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("`{name}` is not defined here"))
-        .help("a body may name its parameters and locals, constants, index sets and other `#[pointful]` functions")
+    let diagnostic = Diagnostic::new(span, format!("`{name}` is not defined here"));
+    if let Some((owner, method)) = name.split_once("::")
+        && Scalar::from_name(owner).is_some()
+        && method.starts_with(char::is_lowercase)
+    {
+        return diagnostic.help(format!(
+            "a method is passed in a closure: `|x| x.{method}(…)`"
+        ));
+    }
+    diagnostic.help("a body may name its parameters and locals, constants, index sets and other `#[pointful]` functions")
 }
 
 /// A type that is not known.
@@ -356,6 +404,13 @@ pub fn length(span: Span) -> Diagnostic {
         span,
         "a length here is a literal, a const generic or a constant",
     )
+    .help("of a length that is computed a table is made by a loop, `for _ in 0..n { 0.0 }` or `for _ in N { 0.0 }`; as a type it is `Table<Dyn, f64>`")
+}
+
+/// `Dyn` where a set must be named.
+pub fn unsaid_set(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "`Dyn` is a set of any length, and nothing says of which")
+        .help("a number says it in `for k in 0..n` and `Extent::new(n)`, a table in `t.extent()`, or in `for i in _ { … t[i] … }`")
 }
 
 /// A call of something else than an annotated function.
@@ -365,6 +420,9 @@ pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
         Some(("Table" | "Vec", _)) => diagnostic.help(TABLE_MADE),
         Some((owner, "from" | "from_f64")) => diagnostic.help(format!("write `x as {owner}`")),
         Some(("Extent", _)) => diagnostic.help(super::syntax::OWN_EXTENT),
+        Some((owner, "new")) => diagnostic.help(format!(
+            "a struct is written `{owner} {{ … }}`, a member of an index set `{owner}::from_ordinal(k)`"
+        )),
         Some((owner, "zero" | "one" | "default")) => diagnostic.help(format!(
             "a number is written as it is, `0.0` or `1.0`, and is of type `{owner}` where that is needed"
         )),
@@ -381,8 +439,14 @@ pub fn not_pointful(span: Span, name: &str) -> Diagnostic {
 }
 
 /// A call of a value that is no function.
-pub fn not_callable(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("{found} cannot be called"))
+pub fn not_callable(span: Span, found: &str, name: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(span, format!("{found} cannot be called"));
+    match WORDS.contains(&name) {
+        true => diagnostic.help(format!(
+            "`{name}` is a variable here: give it another name than that of the word"
+        )),
+        false => diagnostic,
+    }
 }
 
 /// `for` over something that has no members.
@@ -396,17 +460,22 @@ pub fn endless_range(span: Span) -> Diagnostic {
 }
 
 /// A range of something else.
-pub fn range_bounds(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(
+pub fn range_bounds(span: Span, found: &str, of_set: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
         span,
         format!("a range runs over integers or members of an index set, not {found}"),
-    )
+    );
+    match of_set {
+        true => diagnostic
+            .help("over all members of a set it is `for i in N`; how many they are is `size(N)`"),
+        false => diagnostic,
+    }
 }
 
 /// A range as a value.
 pub fn range_outside_for(span: Span) -> Diagnostic {
     Diagnostic::new(span, "a range stands only after `in`")
-        .help("a part of a table is `for k in a..b { t[k] }`")
+        .help("a loop over it makes a table: `for k in a..b { … }`; a part of a table is `for k in a..b { t[k] }`")
 }
 
 /// `_` as a value.
@@ -495,9 +564,8 @@ pub fn size_of(span: Span, found: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(span, message);
     if found.starts_with("`Table") {
         diagnostic.help("the set of a table's outermost axes is `x.extent()`")
-    } else if found == "`usize`" {
-        diagnostic
-            .help("a set is written by its name, as `N`; `Extent::new(n)` is one of `n` members")
+    } else if found.contains("usize") || found == "an integer" {
+        diagnostic.help("a set is written by its name, as `N`; `Extent::new(n)` is one of `n` members, `Extent::new((n, m))` one of two axes")
     } else {
         diagnostic
     }
@@ -529,6 +597,15 @@ pub fn write_through_ref(span: Span, name: &str) -> Diagnostic {
     .help(format!(
         "take it by value, `mut {name}: Table<…>`, or as `&mut Table<…>`"
     ))
+}
+
+/// `*v = x` where `v` is bound by a `for` over a table, or by a pattern.
+pub fn row_written(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        span,
+        format!("`{name}` is a value of its own, so nothing else is assigned to by it"),
+    )
+    .help("a table is assigned to by index: `for i in _ { t[i] = …; }`")
 }
 
 /// An assignment to something that has no place.
@@ -848,7 +925,11 @@ pub fn cast_to_bool(span: Span) -> Diagnostic {
 
 /// A cast of something that is no scalar.
 pub fn cast_source(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(span, format!("{found} cannot be cast"))
+    let diagnostic = Diagnostic::new(span, format!("{found} cannot be cast"));
+    match found.starts_with("`Extent<") {
+        true => diagnostic.help("how many members a set has is `size(N)`"),
+        false => diagnostic,
+    }
 }
 
 /// A cast to something that is no scalar.

@@ -15,8 +15,7 @@ use quote::quote_spanned;
 use crate::syntax::tree::{Expr, ExprKind, LitKind, UnaryOp};
 
 /// How a body makes a table.
-const TABLE_MADE: &str =
-    "a table is made by a loop, `for i in N { … }`, or as `[x; n]` or `[a, b, c]`";
+const TABLE_MADE: &str = "a table is made by a loop, `for i in N { … }` or `for k in 0..n { … }`, or as `[x; 3]` or `[a, b, c]`";
 
 /// One error: a place in the user's source, what is wrong, and what to do about it.
 #[derive(Clone, Debug)]
@@ -102,6 +101,11 @@ impl Diagnostics {
     /// Records an error.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
+    }
+
+    /// Takes back all but the first so many.
+    pub fn forget(&mut self, kept: usize) {
+        self.list.truncate(kept);
     }
 
     /// How many were recorded.

@@ -638,14 +638,14 @@ impl Solver {
         }
     }
 
-    /// Where the first set variable was made that nothing determines, `Dyn` excepted; each is
+    /// The set variables that nothing determines, `Dyn` excepted, and where each was made; each is
     /// reported once.
-    pub(super) fn undetermined_sets(&mut self) -> Vec<Span> {
+    pub(super) fn undetermined_sets(&mut self) -> Vec<(u32, Span)> {
         let mut spans = Vec::new();
-        for var in &mut self.sets {
+        for (k, var) in (0..).zip(&mut self.sets) {
             if var.bound.is_none() && var.kind == SetKind::Free {
                 var.bound = Some(Set::Error);
-                spans.push(var.span);
+                spans.push((k, var.span));
             }
         }
         spans

@@ -94,9 +94,7 @@ impl<'a> Infer<'_, 'a> {
                 None => self.some(&args[0], want, span),
             };
         }
-        for arg in args {
-            self.expr(arg, None);
-        }
+        self.uncalled(args);
         self.fail(say::not_pointful(f.span, &name))
     }
 
@@ -210,8 +208,12 @@ impl<'a> Infer<'_, 'a> {
                 return self.poison(span);
             }
             other => {
+                let hides = match &f.kind {
+                    ExprKind::Path(path) => path_key(path),
+                    _ => String::new(),
+                };
                 let shown = self.show(&other);
-                return self.fail(say::not_callable(f.span, &shown));
+                return self.fail(say::not_callable(f.span, &shown, &hides));
             }
         };
         let name = match transform_in(f) {
@@ -260,11 +262,20 @@ impl<'a> Infer<'_, 'a> {
     }
 
     /// The arguments of a call that is an error, for errors of their own.
-    fn uncalled(&mut self, args: &'a [tree::Expr]) {
+    pub(super) fn uncalled(&mut self, args: &'a [tree::Expr]) {
         for arg in args {
-            // `&mut` stands only for an argument, which this may well be.
-            if !matches!(arg.kind, ExprKind::Ref { mutable: true, .. }) {
-                self.expr(arg, None);
+            match &arg.kind {
+                // `&mut` stands only for an argument, which this may well be.
+                ExprKind::Ref { mutable: true, .. } => {}
+                // Nothing says what a closure is called with, which is no further mistake.
+                ExprKind::Closure { params, .. } => {
+                    let result = self.unknown(arg.span);
+                    let ty = Ty::Function(vec![Ty::Error; params.len()], Box::new(result));
+                    self.expr(arg, Some(&ty));
+                }
+                _ => {
+                    self.expr(arg, None);
+                }
             }
         }
     }

@@ -88,7 +88,9 @@ impl<'a> Infer<'_, 'a> {
             ExprKind::Deref(inner) => {
                 let errors = self.shared.diags.len();
                 let value = self.expr(inner, want);
-                self.dereferenced(inner, e.span, errors);
+                if self.solver.shallow(&value.ty) != Ty::Error {
+                    self.dereferenced(inner, e.span, errors);
+                }
                 value
             }
             ExprKind::Struct {
@@ -211,6 +213,9 @@ impl<'a> Infer<'_, 'a> {
         if self.type_of_path(path).is_some() {
             let set = self.path_set(path, &[], SetKind::Dyn);
             return self.made(Kind::Extent(set.clone()), Ty::Extent(set), span);
+        }
+        if name == "Dyn" {
+            return self.fail(say::unsaid_set(span));
         }
         if looks_like_constant(path) {
             return self.constant(path, Vec::new(), span);

@@ -114,7 +114,8 @@ impl<'a> Infer<'_, 'a> {
             Ty::Var(v) if self.solver.kind(*v) == TyKind::Any => (Vec::new(), base.clone()),
             _ => {
                 let shown = self.show(&base);
-                self.report(say::not_a_table(span, &shown));
+                let is_tuple = matches!(base, Ty::Tuple(_));
+                self.report(say::not_a_table(span, &shown, is_tuple));
                 return Some(Ty::Error);
             }
         };
@@ -406,13 +407,18 @@ impl<'a> Infer<'_, 'a> {
         value: &'a tree::Expr,
         span: Span,
     ) -> Expr {
+        if let Some(name) = self.row_written(place) {
+            self.uncalled(std::slice::from_ref(value));
+            return self.fail(say::row_written(place.span, &name));
+        }
         let target = self.place(place);
         let want = target.as_ref().map(|t| t.ty.clone());
         let value_expr = self.expr(value, want.as_ref());
         let Some(target) = target else {
             return self.poison(span);
         };
-        if !self.writable(target.local, place.span) {
+        let is_known = self.solver.shallow(&target.ty) != Ty::Error;
+        if !is_known || !self.writable(target.local, place.span) {
             return self.poison(span);
         }
         let accum = self.is_accum(target.local);
@@ -462,6 +468,16 @@ impl<'a> Infer<'_, 'a> {
             Ty::UNIT,
             span,
         )
+    }
+
+    /// The variable that a place takes for a reference, as a `for` over a mutable slice binds one.
+    fn row_written(&self, place: &tree::Expr) -> Option<String> {
+        let ExprKind::Deref(inner) = &place.kind else {
+            return None;
+        };
+        let name = root_name(inner)?;
+        let local = self.local(self.lookup(&name)?);
+        (local.origin == Origin::Bound && !local.mutable && !local.reference).then_some(name)
     }
 
     /// Whether a range says how long a table is.

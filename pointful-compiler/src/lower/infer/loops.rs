@@ -320,7 +320,11 @@ impl<'a> Infer<'_, 'a> {
                 };
             }
         }
-        self.written_set(set, SetKind::Free)
+        let found = self.written_set(set, SetKind::Free);
+        if let tree::SetKind::Dyn = set.kind {
+            self.any_sets.push(found.clone());
+        }
+        found
     }
 
     fn range_source(
@@ -434,7 +438,8 @@ impl<'a> Infer<'_, 'a> {
         };
         if !integer {
             let shown = self.show(&found);
-            self.report(say::range_bounds(span, &shown));
+            let of_set = matches!(found, Ty::Extent(_));
+            self.report(say::range_bounds(span, &shown, of_set));
         }
         integer
     }

@@ -28,8 +28,11 @@ impl<'a> Infer<'_, 'a> {
         }
         let recv = self.expr(receiver, None);
         if self.solver.shallow(&recv.ty) == Ty::Error {
-            for arg in args {
-                self.expr(arg, None);
+            let errors = self.shared.diags.len();
+            self.uncalled(args);
+            // Of a chain of methods the first mistake is told: the others are written for what it was to give.
+            if matches!(receiver.kind, tree::ExprKind::Method { .. }) {
+                self.shared.diags.forget(errors);
             }
             return self.poison(span);
         }
@@ -50,11 +53,10 @@ impl<'a> Infer<'_, 'a> {
             }
         }
         let Some(method) = Method::from_name(&text) else {
-            for arg in args {
-                self.expr(arg, None);
-            }
             let shown = self.show(&recv.ty);
-            return self.fail(say::unknown_method(name.span(), &text, &shown));
+            self.report(say::unknown_method(name.span(), &text, &shown));
+            self.uncalled(args);
+            return self.poison(span);
         };
         let (_, cell) = self.split(&recv.ty);
         let hint = match (&cell, method) {

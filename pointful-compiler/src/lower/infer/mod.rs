@@ -81,6 +81,8 @@ struct Infer<'s, 'a> {
     printed: Option<LocalId>,
     constant_indices: Vec<ConstantIndex>,
     constant_casts: Vec<ConstantCast>,
+    /// The sets of loops that run over `Dyn`.
+    any_sets: Vec<Set>,
     deferred: Vec<Deferred<'a>>,
 }
 
@@ -101,6 +103,7 @@ pub(super) fn function<'a>(shared: &mut Shared<'a>, tree: &'a tree::Function) ->
         printed: None,
         constant_indices: Vec::new(),
         constant_casts: Vec::new(),
+        any_sets: Vec::new(),
         deferred: Vec::new(),
     };
     let mut params = Vec::new();
@@ -155,11 +158,7 @@ impl<'s, 'a> Infer<'s, 'a> {
             .value
             .as_ref()
             .map_or(self.tree.result.span, |v| self.shared.places.get(v.span));
-        let what = format!(
-            "`{}` returns `{}`",
-            self.tree.name,
-            self.printer().ty(&self.solver.ty(result))
-        );
+        let what = format!("`{}` returns {}", self.tree.name, self.show(result));
         let semicolon = (ty == Ty::UNIT).then(|| last_semicolon(tree)).flatten();
         self.expect(result, &ty, span, || match semicolon {
             Some(place) => format!("{what}; leave out the `;` behind the last expression {place}"),
@@ -186,11 +185,16 @@ impl<'s, 'a> Infer<'s, 'a> {
         self.solver.default_literals();
         self.constant_lengths();
         let quiet = !self.shared.diags.is_empty();
+        let any_sets = self.any_sets.iter().map(|set| self.solver.set(set));
+        let any_sets: Vec<Set> = any_sets.collect();
         let undetermined = self.solver.undetermined_sets();
         if !quiet {
             self.finish_constants();
-            for span in undetermined {
-                self.report(say::undetermined_set(span));
+            for (var, span) in undetermined {
+                self.report(match any_sets.contains(&Set::Var(var)) {
+                    true => say::unsaid_set(span),
+                    false => say::undetermined_set(span),
+                });
             }
             for k in 0..self.locals.len() {
                 let local = self.locals[k].clone();
@@ -339,10 +343,19 @@ impl<'s, 'a> Infer<'s, 'a> {
             (w, f) if is_int(w) && self.known_float(f) && literal => {
                 Some("write the literal without a point, as in `2`".into())
             }
-            (Ty::Scalar(to), Ty::Scalar(_)) if *to != crate::ir::Scalar::Bool => {
+            (Ty::Scalar(to), Ty::Scalar(from)) if to != from && *to != crate::ir::Scalar::Bool => {
                 Some(format!("convert it with `as {}`", to.name()))
             }
+            // Tables are converted as their elements are.
+            (Ty::Table(_, want), Ty::Table(_, found)) => self.conversion(want, found),
             (w, Ty::Member(_)) if is_int(w) => Some("`.ordinal()` is the member's number".into()),
+            (Ty::Member(Set::Param(_) | Set::Named(_) | Set::Fin(_)), f) if is_int(f) => {
+                let Ty::Member(set) = &want else {
+                    return None;
+                };
+                let set = self.printer().set(set);
+                Some(format!("the member of this number is `{set}::from_ordinal(k)`"))
+            }
             (_, Ty::Accum(_)) => Some("`get()` gives what was accumulated".into()),
             (&Ty::BOOL, Ty::Table(_, cell)) if self.solver.shallow(cell) == Ty::BOOL => {
                 Some("`all(…)` and `any(…)` make one truth value of a table".into())

@@ -161,6 +161,10 @@ impl<'a> Infer<'_, 'a> {
                 self.report(say::length(span));
                 Set::Error
             }
+            None if self.lookup(&name).is_some() => {
+                self.report(say::length(span));
+                Set::Error
+            }
             None => {
                 let mut constants = self.tree.scope.constants.iter();
                 let value = match constants.find(|(known, _)| *known == name) {

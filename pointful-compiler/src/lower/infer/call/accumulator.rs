@@ -32,7 +32,8 @@ impl<'a> Infer<'_, 'a> {
     ) -> Expr {
         let name = format!("Accum::{kind}");
         let Some((_, monoid)) = ACCUMULATORS.iter().find(|(known, _)| *known == kind) else {
-            return self.fail(say::unknown_method(at, &name, "an accumulator"));
+            let names = ACCUMULATORS.map(|(known, _)| format!("`Accum::{known}`"));
+            return self.fail(say::unknown_accumulator(at, &name, &names.join(", ")));
         };
         let Some(monoid) = *monoid else {
             return self.own_accum(&name, at, args, span);

@@ -40,7 +40,9 @@ impl<'a> Infer<'_, 'a> {
                 (groups[0].clone(), Ty::table(groups[1..].to_vec(), *elem))
             }
             Ty::Error => return self.poison(span),
-            Ty::Var(_) => return self.fail(say::unknown_operand(args[0].span)),
+            Ty::Var(v) if self.solver.kind(v) == TyKind::Any => {
+                return self.fail(say::unknown_operand(args[0].span));
+            }
             other => {
                 let shown = self.show(&other);
                 return self.fail(say::reduce_scalar(args[0].span, word.name(), &shown));
@@ -49,7 +51,11 @@ impl<'a> Infer<'_, 'a> {
         let (axes, cell) = self.split(&inner);
         let Some(result) = self.word_cell(word, &group, &cell) else {
             let shown = self.show(&cell);
-            return self.fail(say::reduce_elements(args[0].span, word.name(), &shown));
+            let refused = say::reduce_elements(args[0].span, word.name(), &shown);
+            return self.fail(match self.reduced_instead(word, &cell) {
+                Some(help) => refused.help(help),
+                None => refused,
+            });
         };
         let ty = match word {
             Word::CumSum | Word::CumProd => Ty::table([vec![group], axes].concat(), result),
@@ -92,6 +98,26 @@ impl<'a> Infer<'_, 'a> {
             Word::Mean => numeric(self, true).then(|| cell.clone()),
             Word::Any | Word::All => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::BOOL),
             Word::Count => self.solver.unify(cell, &Ty::BOOL).ok().map(|()| Ty::USIZE),
+        }
+    }
+
+    /// What to write for a reduction that does not apply to such elements.
+    fn reduced_instead(&self, word: Word, cell: &Ty) -> Option<String> {
+        let of = |element: &str| {
+            let name = word.name();
+            Some(format!("write `{name}(for i in _ {{ {element} }})`"))
+        };
+        match (word, cell) {
+            (_, Ty::Tuple(_)) => of("t[i].0"),
+            (_, Ty::Struct(..)) => of("t[i].field"),
+            (Word::Any | Word::All | Word::Count, _) => of("t[i] > 0.0"),
+            (Word::Sum, &Ty::BOOL) => Some("how many are true is `count(t)`".into()),
+            (Word::Min | Word::Prod, &Ty::BOOL) => Some("whether all are true is `all(t)`".into()),
+            (Word::Max, &Ty::BOOL) => Some("whether some are true is `any(t)`".into()),
+            (_, &Ty::BOOL) => of("if t[i] { 1.0 } else { 0.0 }"),
+            (_, Ty::Member(_)) => of("t[i].ordinal() as f64"),
+            (Word::Mean, Ty::Scalar(_) | Ty::Var(_)) => of("t[i] as f64"),
+            _ => None,
         }
     }
 
