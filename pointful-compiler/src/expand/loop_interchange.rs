@@ -18,7 +18,8 @@
 //!
 //! All states have the axis first, and nothing that a step makes is read, written, or combined at
 //! another place of it. It is not done where more of what a step reads and writes lies beside what
-//! the neighbouring point does than beside what the next step does.
+//! the neighbouring point does than beside what the next step does, nor for axes of a few points
+//! alone: a vector of three numbers is the state of one loop.
 //!
 //! # Why it is sound
 //!
@@ -31,6 +32,12 @@ use crate::ir::{
 };
 use crate::ops::Prim;
 use crate::pass::Pass;
+#[cfg(test)]
+use crate::testing::entered::{COLUMNS_STAY, FEW_STAY, INTERCHANGED, enter};
+
+/// So many points are no lane on their own: a step keeps the numbers of all of them in registers, and
+/// what they share is computed once.
+const FEW: u64 = 8;
 
 /// The pass.
 pub const LOOP_INTERCHANGE: Pass<Bulk> = Pass {
@@ -57,19 +64,33 @@ impl Members {
     fn block(&mut self, program: &Program<Bulk>, block: &mut Block<Bulk>) {
         for stmt in &mut block.stmts {
             self.define(stmt);
-            while let Some(lane) = lane(program, stmt) {
-                #[cfg(test)]
-                crate::testing::entered::enter(&crate::testing::entered::INTERCHANGED);
-                add(program, lane, stmt);
-                let extent = program.decls.axes[lane.0 as usize].extent;
-                for inner in stmt.op.blocks_mut() {
-                    self.in_lane(extent, inner);
-                }
+            if let Some(interchanged) = self.interchanged(program, stmt) {
+                *stmt = interchanged;
             }
             for inner in stmt.op.blocks_mut() {
                 self.block(program, inner);
             }
         }
+    }
+
+    /// A loop with all lanes that it may have, up to the last one of more than a few points.
+    fn interchanged(&self, program: &Program<Bulk>, stmt: &Stmt<Bulk>) -> Option<Stmt<Bulk>> {
+        let mut with_all = stmt.clone();
+        let mut interchanged = None;
+        while let Some(lane) = lane(program, &with_all) {
+            let extent = program.decls.axes[lane.0 as usize].extent;
+            add(program, lane, &mut with_all);
+            for inner in with_all.op.blocks_mut() {
+                self.in_lane(extent, inner);
+            }
+            let is_few = matches!(extent, Extent::Const(points) if points <= FEW);
+            #[cfg(test)]
+            enter(if is_few { &FEW_STAY } else { &INTERCHANGED });
+            if !is_few {
+                interchanged = Some(with_all.clone());
+            }
+        }
+        interchanged
     }
 
     fn define(&mut self, stmt: &Stmt<Bulk>) {
@@ -177,7 +198,7 @@ fn steps_are_near(program: &Program<Bulk>, lane: AxisId, body: &Block<Bulk>) -> 
     strides.block(body);
     #[cfg(test)]
     if strides.nearer < 0 {
-        crate::testing::entered::enter(&crate::testing::entered::COLUMNS_STAY);
+        enter(&COLUMNS_STAY);
     }
     strides.nearer >= 0
 }

@@ -250,6 +250,8 @@ std::thread_local! {
     pub(crate) static COLUMNS_STAY: Cell<u32> = const { Cell::new(0) };
     /// A loop runs at each point of what its steps compute.
     pub(crate) static INTERCHANGED: Cell<u32> = const { Cell::new(0) };
+    /// It does not, as it has only a few points.
+    pub(crate) static FEW_STAY: Cell<u32> = const { Cell::new(0) };
     /// What is kept for readers at other points is kept where it is stored.
     pub(crate) static KEPT_AT_ONCE: Cell<u32> = const { Cell::new(0) };
     /// A place that counts from the index of a loop is not checked, as it is in range for all of its

@@ -43,19 +43,30 @@ const STEPS: [&str; 19] = [
     "for j in Fin::<L> { for i in (j..).skip(1) { p[i][j] = 0.5 * p[i][j] + 0.1 * sum(for l in ..j { p[i][l] * p[j][l] }); } }",
 ];
 
+/// What a step does with each number of the vector `y` and what all of them share.
+const SHARING: [&str; 4] = [
+    "y = for i in Fin::<L> { 0.5 * y[i] + z[k].exp() };",
+    "let r = (z[k] + 2.0).sqrt(); y = for i in Fin::<L> { r * y[i].sin() + m[i][0] };",
+    "let r = z[k].cos(); for i in Fin::<L> { if y[i] > r { y[i] -= r * x0[i]; } }",
+    "if z[k] > 0.0 { y = for i in Fin::<L> { y[i] * z[k].exp() }; }",
+];
+
 /// A function `f` and, of some form, `g` of it.
 fn random_states(rng: &mut Rng) -> String {
     let steps: Vec<&str> = (0..2 + rng.below(3)).map(|_| rng.pick(&STEPS)).collect();
     let steps = steps.join(" ");
+    let sharing = rng.pick(&SHARING);
     let [result, value] = rng.pick(&FORMS);
     let text = format!(
         "fn f<K: IndexSet>({PARAMS}) -> f64 {{
             let mut x = x0.clone();
             let mut p = 0.5 * m;
+            let mut y = x0.clone();
             let mut s = 0.3;
             let mut c = 0;
             for k in K {{ {steps} }}
-            s + sum(x) + sum(p) + sum(for q in 0..c {{ z[q] * z[q] }})
+            for k in K {{ {sharing} }}
+            s + sum(y * y) + sum(x) + sum(p) + sum(for q in 0..c {{ z[q] * z[q] }})
         }}
         fn g<K: IndexSet>({PARAMS}) -> {result} {{ {value} }}"
     );
@@ -68,8 +79,8 @@ mod tests {
     use super::*;
     use crate::testing::agreement::{check_source, entered_by};
     use crate::testing::entered::{
-        CHANGED_BY_LOOPS, LENGTHS_BOUNDED, LENGTHS_CARRIED, MULTIVERSIONED, SEARCHED, SERIALIZED,
-        TOO_SHORT, UNROLLED,
+        CHANGED_BY_LOOPS, FEW_STAY, INTERCHANGED, LENGTHS_BOUNDED, LENGTHS_CARRIED, MULTIVERSIONED,
+        SEARCHED, SERIALIZED, TOO_SHORT, UNROLLED,
     };
 
     /// Members of `K`.
@@ -87,6 +98,8 @@ mod tests {
             ("and those that search", &SEARCHED),
             ("and those whose length is computed", &LENGTHS_BOUNDED),
             ("loops over a few members are unrolled", &UNROLLED),
+            ("a loop with a state of a few members stays one", &FEW_STAY),
+            ("and one with more members runs at each", &INTERCHANGED),
             (
                 "rows are changed where they are by loops",
                 &CHANGED_BY_LOOPS,

@@ -114,10 +114,11 @@ impl Reductions<'_> {
         let repeatable = alone && reductions.iter().all(|(_, monoid)| monoid.is_idempotent());
         let waits = |place: &ValueId| is_reduction(place) || writes.contains_key(place);
         let in_order = !changed.iter().all(|place| waits(&place));
-        // A search that goes one by one is branches, which nobody foresees.
-        let fewest = match is_dear || repeatable && !searches.is_empty() {
-            true => most / 4,
-            false => most / 2,
+        // Lanes of a search are compared in the end: a dozen elements are as soon looked at one by one.
+        let fewest = match (is_dear, repeatable && !searches.is_empty()) {
+            (true, _) => most / 4,
+            (false, true) => (most / 4).max(3 * self.lanes.bytes / 32),
+            (false, false) => most / 2,
         };
         let widths = [
             Width {
