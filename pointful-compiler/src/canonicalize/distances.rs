@@ -47,6 +47,11 @@ impl Distances {
         }
     }
 
+    /// What computes a value, of integers and conditions.
+    pub(super) fn op(&self, value: ValueId) -> Option<&PointOp> {
+        self.ops.get(&value)
+    }
+
     fn int(&self, value: ValueId) -> Option<i128> {
         match self.ops.get(&value)? {
             PointOp::Const(Lit::Int(_, number)) => Some(*number),
@@ -81,7 +86,7 @@ impl Distances {
 
     /// By how much an extent is less than another, if it is by a few or by no more than half. There may
     /// be nothing left, and never is more.
-    fn less(&self, extent: Extent, than: Extent) -> Option<i128> {
+    pub(super) fn less(&self, extent: Extent, than: Extent) -> Option<i128> {
         let value = match (extent, than) {
             _ if extent == than => return Some(0),
             (Extent::Const(few), Extent::Const(all)) => {

@@ -9,6 +9,7 @@ pub mod doall;
 mod emit;
 mod interior;
 pub mod owner_computes;
+mod ranges;
 pub mod simplify;
 pub(crate) mod substitution;
 pub mod unroll;

@@ -257,6 +257,8 @@ std::thread_local! {
     /// A place that counts from the index of a loop is not checked, as it is in range for all of its
     /// members.
     pub(crate) static UNCHECKED: Cell<u32> = const { Cell::new(0) };
+    /// Or where a condition holds.
+    pub(crate) static IN_RANGE_SOMETIMES: Cell<u32> = const { Cell::new(0) };
     /// What a row decides is known in the interior of rows.
     pub(crate) static TOLD: Cell<u32> = const { Cell::new(0) };
     /// The guard of what is turned round may say nothing where there is nothing along an axis.

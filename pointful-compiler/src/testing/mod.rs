@@ -23,6 +23,8 @@ mod diagonals;
 pub(crate) mod entered;
 pub mod functions;
 #[cfg(test)]
+mod guarded;
+#[cfg(test)]
 mod ignored;
 #[cfg(test)]
 mod intervals;
