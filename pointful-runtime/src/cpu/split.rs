@@ -85,11 +85,13 @@ impl Pieces {
         }
     }
 
-    /// The same, of whole strips of so many points if they are as long: not more of them, and not
-    /// less than half as many.
+    /// The same, of whole strips of so many points: if they are as long, which leaves half of them at
+    /// least, or if strips alone keep a few cores busy.
     pub(crate) fn in_strips(mut self, strip: usize) -> Pieces {
-        if self.count() > 1 && self.length >= strip {
-            self.length = self.length.next_multiple_of(strip.max(1));
+        let strip = strip.max(1);
+        let enough = (self.points / strip) as u64 >= EVEN;
+        if self.count() > 1 && (enough || self.length >= strip) {
+            self.length = self.length.next_multiple_of(strip);
         }
         self
     }
@@ -229,8 +231,12 @@ mod tests {
         };
         assert_eq!((of(2400, 1).range(0), of(2400, 1).count()), (0..28, 25));
         assert_eq!((of(2400, 16).range(0), of(2400, 16).count()), (0..32, 22));
-        // Shorter ones stay as many as they are.
-        assert_eq!(of(1 << 20, 16).count(), 700);
+        // Shorter ones stay as many as they are, or become strips, of which there are enough.
+        assert_eq!(of(1 << 20, 64).count(), 700);
+        assert_eq!(
+            (of(1 << 20, 16).range(0), of(1 << 20, 16).count()),
+            (0..16, 44)
+        );
         assert_eq!(of(1, 16).range(0), 0..700);
     }
 
