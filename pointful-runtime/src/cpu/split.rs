@@ -89,7 +89,7 @@ impl Pieces {
     /// least, or if strips alone keep a few cores busy.
     pub(crate) fn in_strips(mut self, strip: usize) -> Pieces {
         let strip = strip.max(1);
-        let enough = (self.points / strip) as u64 >= EVEN;
+        let enough = (self.points / strip) as u64 >= EVEN / 2;
         if self.count() > 1 && (enough || self.length >= strip) {
             self.length = self.length.next_multiple_of(strip);
         }
