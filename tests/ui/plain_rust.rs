@@ -1,6 +1,6 @@
 //! What bodies would take from libraries of plain Rust.
 
-#[allow(unused_imports)]
+#[allow(unused_imports)] // Bodies alone name them, and none of these is emitted.
 use std::{collections::HashSet, mem};
 
 use pointful::prelude::*;
